@@ -1,0 +1,24 @@
+//! Settings: what the config file says, resolved against the environment.
+
+pub mod file;
+
+use crate::source::Source;
+use crate::suite::server::Server;
+use std::sync::Arc;
+
+/// A config file, resolved.
+#[derive(Debug, Default)]
+pub struct Config {
+    /// The file; `None` when everything comes from the command line.
+    pub source: Option<Arc<Source>>,
+    /// Unknown keys in suites are warnings: the config belongs to the Conductor family, or says so.
+    pub lenient: bool,
+    /// The server written at the top level.
+    pub server: Option<Arc<Server>>,
+    /// `servers`, by name.
+    pub servers: Vec<Arc<Server>>,
+    /// `secrets`: names of environment variables whose values are redacted.
+    pub secrets: Vec<String>,
+    /// `reporters`: as `--reporter` takes them.
+    pub reporters: Vec<String>,
+}

@@ -1,0 +1,1 @@
+//! The config file as written, and how it becomes a [`super::Config`].

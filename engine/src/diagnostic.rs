@@ -1,0 +1,108 @@
+//! Problems in what the user wrote: a message, a place, a caret, and the next action.
+//!
+//! Left of the plan every problem is one of these, and all of them are shown at once.
+
+use crate::source::{Source, Span};
+use std::sync::Arc;
+
+/// How bad a problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// Nothing can run.
+    Error,
+    /// The run goes on.
+    Warning,
+}
+
+/// One problem.
+#[derive(Clone, Debug)]
+pub struct Diagnostic {
+    /// Error or warning.
+    pub severity: Severity,
+    /// One lowercase fragment, literals in backticks, no final period.
+    pub message: String,
+    /// Where it is; `None` for problems with no text behind them (a missing file).
+    pub place: Option<(Arc<Source>, Span)>,
+    /// What stands beside the caret.
+    pub label: Option<String>,
+    /// Further places of the same source: where a key was first written, …
+    pub also: Vec<(Span, String)>,
+    /// The next actions, one per `hint:` line.
+    pub hints: Vec<String>,
+}
+
+/// The problems found so far.
+#[derive(Debug, Default)]
+pub struct Diagnostics {
+    /// In the order they were found.
+    pub list: Vec<Diagnostic>,
+}
+
+impl Diagnostic {
+    /// An error with this message and no place yet.
+    pub fn error(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Error, message.into())
+    }
+
+    /// A warning with this message and no place yet.
+    pub fn warning(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::Warning, message.into())
+    }
+
+    fn new(severity: Severity, message: String) -> Diagnostic {
+        Diagnostic { severity, message, place: None, label: None, also: Vec::new(), hints: Vec::new() }
+    }
+
+    /// Puts it at a place.
+    pub fn at(mut self, source: &Arc<Source>, span: Span) -> Diagnostic {
+        self.place = Some((source.clone(), span));
+        self
+    }
+
+    /// Says something beside the caret.
+    pub fn label(mut self, label: impl Into<String>) -> Diagnostic {
+        self.label = Some(label.into());
+        self
+    }
+
+    /// Points at a further place of the same source.
+    pub fn also(mut self, span: Span, text: impl Into<String>) -> Diagnostic {
+        self.also.push((span, text.into()));
+        self
+    }
+
+    /// Adds a `hint:` line.
+    pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+impl Diagnostics {
+    /// Adds one.
+    pub fn push(&mut self, diagnostic: Diagnostic) {
+        self.list.push(diagnostic);
+    }
+
+    /// Whether anything here stops the run.
+    pub fn has_errors(&self) -> bool {
+        self.list.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
+    /// The text a person reads, with colour or without; one blank line between problems.
+    pub fn render(&self, color: bool) -> String {
+        let _ = color;
+        String::new()
+    }
+}
+
+/// The nearest of `known` to `word`, when it is near enough to be meant.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let folded = word.to_lowercase();
+    known
+        .into_iter()
+        .map(|name| (strsim::damerau_levenshtein(&folded, &name.to_lowercase()), name))
+        .filter(|(distance, name)| *distance <= 1 + name.chars().count().min(folded.chars().count()) / 4)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,1 @@
+//! Orders, redacts and numbers events; folds the summary.

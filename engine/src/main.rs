@@ -1,0 +1,3 @@
+//! The `mcptest` binary.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! One message of the protocol, with the text it came as.

@@ -1,0 +1,1 @@
+//! A server on its standard streams.

@@ -1,0 +1,1 @@
+//! Newline-delimited framing: bytes in, lines out, under a limit.

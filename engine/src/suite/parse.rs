@@ -1,0 +1,1 @@
+//! Suite text to a typed suite, with every problem in one go.

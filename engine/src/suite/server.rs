@@ -1,0 +1,70 @@
+//! A server under test, as a config or a suite defines it.
+
+use super::Respond;
+use crate::source::{Json, Source, Span};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long `initialize` and `readyPattern` may take (the seed).
+pub const STARTUP_TIMEOUT: Duration = Duration::from_millis(5000);
+/// How long a step may take.
+pub const STEP_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long each stage of the shutdown waits.
+pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+/// The longest line a server may send: real tool lists reach 117 kB, images a few megabytes.
+pub const MAX_LINE: usize = 64 * 1024 * 1024;
+
+/// How a server is started and spoken to.
+///
+/// Environment variables are already filled in; `${tmp}` stays until the process is started.
+#[derive(Debug, Clone)]
+pub struct Server {
+    /// Stands in report headers.
+    pub name: Arc<str>,
+    /// Where it is written, for diagnostics; `None` for a command line.
+    pub origin: Option<(Arc<Source>, Span)>,
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Where it runs.
+    pub cwd: PathBuf,
+    /// Added to the inherited environment.
+    pub env: Vec<(String, String)>,
+    /// For the `readyPattern` wait, and again for `initialize`.
+    pub startup_timeout: Duration,
+    /// Awaited on stderr before `initialize`.
+    pub ready_pattern: Option<regex::Regex>,
+    /// Per step.
+    pub timeout: Duration,
+    /// Per stage of shutdown: EOF, SIGTERM.
+    pub shutdown_timeout: Duration,
+    /// How long a process is kept.
+    pub restart: Restart,
+    /// The protocol revision asked for; `None`: the newest legacy one.
+    pub protocol: Option<String>,
+    /// Capabilities the client declares.
+    pub client: Json,
+    /// Scripted answers to the server's requests.
+    pub respond: Respond,
+    /// Copied into `${tmp}` before the server starts.
+    pub fixture: Option<PathBuf>,
+    /// Whether start-up ends with an awaited `ping`.
+    pub barrier: bool,
+    /// The longest line it may send, in bytes.
+    pub max_line: usize,
+    /// Values that came from the environment and are redacted in reports.
+    pub secrets: Vec<String>,
+}
+
+/// How long a server's process is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Restart {
+    /// One process for the run, per worker.
+    Run,
+    /// One per suite file.
+    File,
+    /// One per test.
+    Test,
+}
