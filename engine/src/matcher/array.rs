@@ -115,10 +115,9 @@ fn found_in(matcher: &dyn Matcher, item: &Tree, items: &[Json], path: &Path<'_>,
     }
     let mark = found.len();
     tree::some(item, 0, items, path, found);
-    found
-        .since(mark)
-        .iter_mut()
-        .for_each(|mismatch| drop(mismatch.matcher.get_or_insert_with(|| matcher.name().into())));
+    for mismatch in found.since(mark) {
+        mismatch.matcher.get_or_insert_with(|| matcher.name().into());
+    }
 }
 
 /// `$contains`: a part of a text, or an element of a list.
