@@ -11,6 +11,8 @@ mod aegis;
 mod align;
 mod argument;
 mod array;
+#[cfg(test)]
+mod cases;
 mod compare;
 mod compile;
 mod date;
@@ -55,6 +57,10 @@ pub trait Matcher: Send + Sync + std::fmt::Debug {
     fn expected(&self) -> Json;
     /// Where it stands in the suite.
     fn span(&self) -> Span;
+    /// Whether a missing value can be right or wrong for it, and is not just missing.
+    fn judges_absence(&self) -> bool {
+        false
+    }
     /// Adds a mismatch for every way in which `actual` (`None`: there is no value) does not hold.
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found);
 }

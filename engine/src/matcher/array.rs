@@ -44,6 +44,11 @@ fn elements(mut call: Call<'_, '_>, how: How) -> Option<Tree> {
     call.matcher(Elements { name: call.name(), how, item, span: call.span(), written: call.written() })
 }
 
+/// Every element of a list, under another name.
+pub(super) fn every_element(name: &'static str, item: Tree, span: Span, written: Json) -> Tree {
+    Tree::Matcher(Box::new(Elements { name, how: How::Each, item, span, written }))
+}
+
 impl Matcher for Elements {
     fn name(&self) -> &str {
         self.name

@@ -121,10 +121,10 @@ impl Matcher for Unordered {
         let mut free: Vec<usize> = (0..actual.len()).filter(|&at| matching.taken_by[at].is_none()).collect();
         for &item in &matching.left {
             let tree = &self.items[item];
-            let nearest =
-                free.iter()
-                    .map(|&at| (likeness::of(tree, &actual[at]), at))
-                    .fold((0.4, None), |best, (score, at)| if score > best.0 { (score, Some(at)) } else { best });
+            let nearest = free
+                .iter()
+                .map(|&at| (likeness::of(tree, &actual[at]), at))
+                .fold((0.4, None), |best, (score, at)| if score > best.0 { (score, Some(at)) } else { best });
             match nearest.1 {
                 Some(at) if !found.is_probe() => {
                     free.retain(|&other| other != at);
