@@ -28,6 +28,7 @@ pub mod event;
 pub mod matcher;
 pub mod mcp;
 pub mod ndjson;
+pub mod plan;
 pub mod reporter;
 pub mod source;
 pub mod suite;

@@ -1,1 +1,183 @@
 //! Secrets out of everything that leaves the engine.
+//!
+//! Matching is done by then, so a test may compare a secret; no report shows it. Every string of every event is
+//! searched, keys and numbers of JSON values included, for the secret itself and for the shapes it takes on the way:
+//! see [`pattern`].
+
+mod pattern;
+
+use super::{At, Attempt, Body, Failure, Frame, Log, SessionClosed, SessionOpened, StepFinished, StepId};
+use super::{Test, TestFinished};
+use crate::source::Json;
+use regex::Regex;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// What stands where a secret stood.
+pub const REDACTED: &str = "[redacted]";
+/// Shorter values would redact words of everyday text.
+pub const MIN_CHARS: usize = 6;
+
+/// Replaces secrets.
+#[derive(Debug, Default)]
+pub struct Redactor {
+    patterns: Vec<Regex>,
+    /// The last test seen, as it came and as it leaves: a test stands in many events, one after the other.
+    last: Option<(Arc<Test>, Arc<Test>)>,
+}
+
+impl Redactor {
+    /// A redactor for these values; those under [`MIN_CHARS`] characters are left out.
+    pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Redactor {
+        Redactor { patterns: pattern::compile(secrets), last: None }
+    }
+
+    /// Whether there is nothing to redact.
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// `text` without secrets.
+    pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut clean = Cow::Borrowed(text);
+        for pattern in &self.patterns {
+            if let Cow::Owned(replaced) = pattern.replace_all(&clean, REDACTED) {
+                clean = Cow::Owned(replaced);
+            }
+        }
+        clean
+    }
+
+    /// Takes the secrets out of an event, in place.
+    pub fn redact(&mut self, body: &mut Body) {
+        if self.is_empty() {
+            return;
+        }
+        match body {
+            Body::RunStarted(_) | Body::RunFinished(_) => {}
+            Body::SessionOpened(opened) => self.session_opened(opened),
+            Body::TestStarted { test } => self.test(test),
+            Body::StepStarted { step } => self.step(step),
+            Body::Frame(frame) => self.frame(frame),
+            Body::Attempt(Attempt { test, reason, attempt: _, of: _ }) => {
+                self.test(test);
+                self.string(reason);
+            }
+            Body::Log(log) => self.log(log),
+            Body::StepFinished(StepFinished { step, failures, status: _, duration_ms: _ }) => {
+                self.step(step);
+                self.failures(failures);
+            }
+            Body::TestFinished(finished) => self.test_finished(finished),
+            Body::SessionClosed(SessionClosed { session, server, exit, by: _, duration_ms: _ }) => {
+                self.shared(session);
+                self.shared(server);
+                self.string(exit);
+            }
+        }
+    }
+
+    fn session_opened(&self, opened: &mut SessionOpened) {
+        let SessionOpened { session, server, server_info, protocol_version, duration_ms: _ } = opened;
+        self.shared(session);
+        self.shared(server);
+        server_info.iter_mut().for_each(|info| self.json(info));
+        protocol_version.iter_mut().for_each(|version| self.string(version));
+    }
+
+    fn frame(&mut self, Frame { session, step, text, direction: _, cut: _ }: &mut Frame) {
+        self.shared(session);
+        step.iter_mut().for_each(|step| self.step(step));
+        self.string(text);
+    }
+
+    fn log(&mut self, Log { session, step, text, from: _ }: &mut Log) {
+        session.iter_mut().for_each(|session| self.shared(session));
+        step.iter_mut().for_each(|step| self.step(step));
+        self.string(text);
+    }
+
+    fn test_finished(&mut self, finished: &mut TestFinished) {
+        let TestFinished { test, failures, reason, status: _, duration_ms: _, attempts: _ } = finished;
+        self.test(test);
+        self.failures(failures);
+        reason.iter_mut().for_each(|reason| self.string(reason));
+    }
+
+    fn failures(&self, failures: &mut [Failure]) {
+        failures.iter_mut().for_each(|failure| self.failure(failure));
+    }
+
+    fn failure(&self, failure: &mut Failure) {
+        let Failure { message, matcher, path, expected, actual, source, hints, at, kind: _, code: _, step: _ } =
+            failure;
+        self.string(message);
+        for text in matcher.iter_mut().chain(path).chain(source).chain(hints) {
+            self.string(text);
+        }
+        for value in expected.iter_mut().chain(actual) {
+            self.json(value);
+        }
+        let At { file, text, line: _, column: _, width: _ } = at;
+        self.shared(file);
+        self.string(text);
+    }
+
+    fn step(&mut self, step: &mut StepId) {
+        self.test(&mut step.test);
+    }
+
+    fn test(&mut self, test: &mut Arc<Test>) {
+        if let Some((seen, clean)) = &self.last
+            && Arc::ptr_eq(seen, test)
+        {
+            *test = clean.clone();
+            return;
+        }
+        let seen = test.clone();
+        let Test { id, file, suite, server, lane, name, line } = &**test;
+        if [id, name, &**file, &**suite, &**server].iter().any(|text| self.holds_secret(text)) {
+            let [mut file, mut suite, mut server] = [file.clone(), suite.clone(), server.clone()];
+            [&mut file, &mut suite, &mut server].into_iter().for_each(|text| self.shared(text));
+            let (id, name) = (self.text(id).into_owned(), self.text(name).into_owned());
+            *test = Arc::new(Test { id, file, suite, server, lane: *lane, name, line: *line });
+        }
+        self.last = Some((seen, test.clone()));
+    }
+
+    fn json(&self, value: &mut Json) {
+        match value {
+            Json::Null | Json::Bool(_) => {}
+            Json::Number(number) => {
+                if self.holds_secret(&number.to_string()) {
+                    *value = Json::String(REDACTED.to_owned());
+                }
+            }
+            Json::String(text) => self.string(text),
+            Json::Array(items) => items.iter_mut().for_each(|item| self.json(item)),
+            Json::Object(map) => {
+                if map.keys().any(|key| self.holds_secret(key)) {
+                    let entries = std::mem::take(map);
+                    map.extend(entries.into_iter().map(|(key, value)| (self.text(&key).into_owned(), value)));
+                }
+                map.values_mut().for_each(|value| self.json(value));
+            }
+        }
+    }
+
+    fn string(&self, text: &mut String) {
+        if let Cow::Owned(clean) = self.text(text) {
+            *text = clean;
+        }
+    }
+
+    fn shared(&self, text: &mut Arc<str>) {
+        if let Cow::Owned(clean) = self.text(text) {
+            *text = clean.into();
+        }
+    }
+
+    fn holds_secret(&self, text: &str) -> bool {
+        self.patterns.iter().any(|pattern| pattern.is_match(text))
+    }
+}

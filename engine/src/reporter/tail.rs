@@ -1,0 +1,113 @@
+//! The last things that crossed the pipes before a test went wrong.
+//!
+//! Frames and logs of a step arrive before its end; those of a passed step are let go there, so that only the step that
+//! went wrong is left when the test finishes. Bounded, whatever the server sends.
+
+use super::text::cut_middle;
+use crate::event::{Body, Direction, Frame, Log, LogFrom, Status, StepId};
+use std::collections::VecDeque;
+
+/// Frames that are shown after a failure.
+const FRAMES: usize = 8;
+/// Lines of stderr that are shown after a failure.
+const LINES: usize = 20;
+/// Characters of one frame or line that are kept.
+const CHARACTERS: usize = 4000;
+
+/// What came last.
+#[derive(Debug, Default)]
+pub(super) struct Tail {
+    pub(super) frames: Last<KeptFrame>,
+    pub(super) stderr: Last<KeptLine>,
+}
+
+/// The last few of many.
+#[derive(Debug)]
+pub(super) struct Last<T> {
+    pub(super) kept: VecDeque<T>,
+    pub(super) dropped: usize,
+}
+
+/// A frame, cut.
+#[derive(Debug)]
+pub(super) struct KeptFrame {
+    pub(super) step: Option<u32>,
+    pub(super) direction: Direction,
+    pub(super) text: String,
+}
+
+/// A line of stderr, cut.
+#[derive(Debug)]
+pub(super) struct KeptLine {
+    pub(super) step: Option<u32>,
+    pub(super) text: String,
+}
+
+impl Tail {
+    /// Follows the stream; everything is let go when a test ends, so read before handing in `test-finished`.
+    pub(super) fn event(&mut self, body: &Body) {
+        match body {
+            Body::Frame(frame) => self.frame(frame),
+            Body::Log(log) if log.from == LogFrom::Stderr => self.log(log),
+            Body::StepFinished(finished) if finished.status == Status::Passed => self.forget(&finished.step),
+            Body::Attempt(_) | Body::TestFinished(_) if !self.is_empty() => *self = Tail::default(),
+            _ => {}
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.frames.kept.is_empty() && self.stderr.kept.is_empty()
+    }
+
+    /// The last lines of stderr, if there are any.
+    pub(super) fn stderr_text(&self) -> Option<String> {
+        let lines: Vec<&str> = self.stderr.kept.iter().map(|line| &*line.text).collect();
+        if lines.is_empty() { None } else { Some(lines.join("\n")) }
+    }
+
+    fn frame(&mut self, frame: &Frame) {
+        let text = cut_middle(&frame.text, CHARACTERS);
+        self.frames.push(KeptFrame { step: number(&frame.step), direction: frame.direction, text }, FRAMES);
+    }
+
+    fn log(&mut self, log: &Log) {
+        let text = log.text.strip_suffix('\n').unwrap_or(&log.text);
+        let lines = text.split('\n').count();
+        self.stderr.dropped += lines.saturating_sub(LINES);
+        for line in text.split('\n').skip(lines.saturating_sub(LINES)) {
+            self.stderr.push(KeptLine { step: number(&log.step), text: cut_middle(line, CHARACTERS) }, LINES);
+        }
+    }
+
+    fn forget(&mut self, step: &StepId) {
+        self.frames.forget(|frame| frame.step == Some(step.number));
+        self.stderr.forget(|line| line.step == Some(step.number));
+    }
+}
+
+impl<T> Last<T> {
+    fn push(&mut self, item: T, limit: usize) {
+        if self.kept.len() == limit {
+            self.kept.pop_front();
+            self.dropped += 1;
+        }
+        self.kept.push_back(item);
+    }
+
+    fn forget(&mut self, of_step: impl Fn(&T) -> bool) {
+        if !self.kept.is_empty() {
+            self.kept.retain(|item| !of_step(item));
+            self.dropped = 0;
+        }
+    }
+}
+
+impl<T> Default for Last<T> {
+    fn default() -> Last<T> {
+        Last { kept: VecDeque::new(), dropped: 0 }
+    }
+}
+
+fn number(step: &Option<StepId>) -> Option<u32> {
+    step.as_ref().map(|step| step.number)
+}
