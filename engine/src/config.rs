@@ -1,6 +1,8 @@
 //! Settings: what the config file says, resolved against the environment.
 
 pub mod file;
+#[cfg(test)]
+mod golden;
 
 use crate::source::Source;
 use crate::suite::server::Server;

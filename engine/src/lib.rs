@@ -29,5 +29,6 @@ pub mod matcher;
 pub mod mcp;
 pub mod ndjson;
 pub mod reporter;
+pub mod schema;
 pub mod source;
 pub mod suite;
