@@ -18,7 +18,6 @@ mod stop;
 mod window;
 mod worker;
 
-use crate::config::environment::Environment;
 use crate::event::collector::{Collector, Finished};
 use crate::event::{Body, Outbox, RunStarted, What};
 use crate::plan::Plan;
@@ -43,8 +42,8 @@ pub struct Options {
     pub frames: bool,
     /// Whether stderr of passed steps is posted too.
     pub logs: bool,
-    /// What servers inherit, and where `${env:NAME}` looks.
-    pub environment: Arc<Environment>,
+    /// What `--env-file` adds to what servers inherit.
+    pub environment: Vec<(String, String)>,
 }
 
 /// What workers share.
@@ -59,9 +58,10 @@ struct Shared {
     start_failed: AtomicBool,
 }
 
-/// Runs the plan to its end; the exit code is the design's: 130, 3, 1, 0.
-pub fn run(plan: Plan, options: Options, mut collector: Collector) -> std::io::Result<Finished> {
+/// Runs the plan to its end; the exit code is 130, 3, 1 or 0, in this order of precedence.
+pub fn run(plan: Plan, options: Options, mut collector: Collector) -> std::io::Result<(Finished, u8)> {
     crate::child::become_subreaper();
+    leave_nothing_behind_on_panic();
     let jobs = options.jobs.clamp(1, plan.files.len().max(1));
     let started = RunStarted {
         version: env!("CARGO_PKG_VERSION"),
@@ -94,7 +94,7 @@ pub fn run(plan: Plan, options: Options, mut collector: Collector) -> std::io::R
     } else {
         u8::from(summary.failed + summary.faulted > 0)
     };
-    Ok(collector.finish(interrupted, exit_code))
+    Ok((collector.finish(interrupted, exit_code), exit_code))
 }
 
 /// Starts the workers and hands what they post to the collector until the last one is done.
@@ -127,4 +127,15 @@ async fn watch(shared: &Arc<Shared>, jobs: usize, collector: &mut Collector) -> 
         let _ = thread.join();
     }
     Ok(())
+}
+
+/// A worker's own panic unwinds through its sessions, which end their servers; anybody else's would leave them running.
+fn leave_nothing_behind_on_panic() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        before(panic);
+        if !std::thread::current().name().is_some_and(|name| name.starts_with("worker-")) {
+            crate::child::kill_everything();
+        }
+    }));
 }

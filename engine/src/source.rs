@@ -3,7 +3,13 @@
 //! Everything a user writes is kept as a [`Node`] with its [`Span`] until the very end, so that a mismatch found at
 //! run time can still point at the suite line it came from.
 
+pub mod json;
+mod load;
+pub mod quantity;
+pub mod reader;
 pub mod yaml;
+
+pub use load::{MAX_FILE, load};
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};

@@ -7,10 +7,10 @@ use super::select::Filter;
 use super::server::{Servers, capabilities, capability_of};
 use super::{CasePlan, FilePlan, Part, Plan, StepPlan, Subject, check, fill};
 use crate::config::Config;
-use crate::config::environment::Environment;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::Test;
 use crate::source::{Json, Node, Span};
+use crate::suite::environment::Environment;
 use crate::suite::server::Server;
 use crate::suite::template::{self, Filler, Found};
 use crate::suite::{Action, Body, Case, Lane, Row, Step, Suite};
@@ -29,7 +29,7 @@ pub struct Inputs<'a> {
     /// `--var`.
     pub vars: Vec<(String, Node)>,
     /// The environment.
-    pub environment: Arc<Environment>,
+    pub environment: Environment,
     /// `--filter`, `--tag`, `--skip-tag`.
     pub filter: &'a Filter,
     /// The seed of `--shuffle`.
@@ -65,6 +65,7 @@ pub fn make(inputs: Inputs<'_>, diagnostics: &mut Diagnostics) -> Plan {
         shuffler.shuffle(&mut files);
     }
     let tests = files.iter().map(|file| file.cases.len()).sum();
+    drop_repeats(diagnostics);
     Plan { files, tests, seed: shuffle }
 }
 
@@ -343,7 +344,7 @@ fn too_early(suite: &Suite, name: &str, span: Span) -> Diagnostic {
 }
 
 /// Drops repeats: a test with rows reports a problem once, not once per row.
-pub(crate) fn drop_repeats(diagnostics: &mut Diagnostics) {
+fn drop_repeats(diagnostics: &mut Diagnostics) {
     let mut seen = HashSet::new();
     diagnostics.list.retain(|diagnostic| {
         let place = diagnostic.place.as_ref().map(|(source, span)| (source.name.clone(), span.start, span.end));

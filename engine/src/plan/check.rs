@@ -2,12 +2,11 @@
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::matcher::{Compiler, Expected, Mode};
+use crate::source::quantity::{self, Bound, Comparison};
 use crate::source::{Kind, Node, Source, Span};
-use crate::suite::duration;
 use crate::suite::{Expectation, Field};
 use serde_json_path::JsonPath;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// One expectation, ready to be judged.
 #[derive(Debug)]
@@ -39,12 +38,7 @@ pub enum Rule {
     /// `notifications`, `requests`: for each method a list of params.
     Methods(Vec<(String, Expected)>),
     /// A limit on how long the answer took.
-    Time {
-        /// How it compares.
-        comparison: Comparison,
-        /// With what.
-        limit: Duration,
-    },
+    Time(Bound),
     /// Milliseconds, under a matcher.
     Milliseconds(Expected),
     /// `no-response: true`.
@@ -62,41 +56,6 @@ pub enum Rule {
         /// What the author says about it.
         message: Option<String>,
     },
-}
-
-/// How a duration compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
-    /// `<`
-    Below,
-    /// `<=`
-    AtMost,
-    /// `>`
-    Above,
-    /// `>=`
-    AtLeast,
-}
-
-impl Comparison {
-    /// As it is written.
-    pub fn sign(self) -> &'static str {
-        match self {
-            Comparison::Below => "<",
-            Comparison::AtMost => "<=",
-            Comparison::Above => ">",
-            Comparison::AtLeast => ">=",
-        }
-    }
-
-    /// Whether it holds.
-    pub fn holds(self, actual: Duration, limit: Duration) -> bool {
-        match self {
-            Comparison::Below => actual < limit,
-            Comparison::AtMost => actual <= limit,
-            Comparison::Above => actual > limit,
-            Comparison::AtLeast => actual >= limit,
-        }
-    }
 }
 
 /// Compiles a step's expectations; problems go to the diagnostics.
@@ -189,29 +148,19 @@ impl Build<'_> {
             return self.push(field, value, Rule::Milliseconds(expected));
         }
         let text = value.to_json();
-        let text = text.as_str().unwrap_or_default().trim();
-        let signs = [
-            ("<=", Comparison::AtMost),
-            (">=", Comparison::AtLeast),
-            ("<", Comparison::Below),
-            (">", Comparison::Above),
-        ];
-        let parsed = signs.iter().find_map(|(sign, comparison)| {
-            text.strip_prefix(sign).map(|rest| (*comparison, duration::parse(rest.trim())))
-        });
-        match parsed {
-            Some((comparison, Some(limit))) => self.push(field, value, Rule::Time { comparison, limit }),
-            _ => self.problem(value, "expected a limit such as `\"<500ms\"` or `\">=1s\"`"),
+        match quantity::bound(text.as_str().unwrap_or_default()) {
+            Ok(bound) => self.push(field, value, Rule::Time(bound)),
+            Err(why) => self.problem(value, &format!("the limit {why}, as in `\"<500ms\"`")),
         }
     }
 
     fn performance(&mut self, value: &Node) {
-        let limits = [("maxResponseTime", Comparison::AtMost), ("minResponseTime", Comparison::AtLeast)];
+        let limits = [("maxResponseTime", Comparison::LessOrEqual), ("minResponseTime", Comparison::GreaterOrEqual)];
         for (key, comparison) in limits {
             let Some(node) = value.get(key) else { continue };
-            match duration::of(node) {
-                Some(limit) => self.push(Field::Performance, node, Rule::Time { comparison, limit }),
-                None => self.problem(node, "expected milliseconds, or a duration such as `500ms` or `2s`"),
+            match quantity::duration_of(node) {
+                Ok(limit) => self.push(Field::Performance, node, Rule::Time(Bound { comparison, limit })),
+                Err(why) => self.problem(node, &format!("the limit {why}, as in `500` (milliseconds) or `2s`")),
             }
         }
     }

@@ -1,9 +1,9 @@
 //! The names that a suite's text can use, innermost first: the row of `each`, the file's captures, `variables`, `--var`;
 //! and `${env:NAME}` and `${tmp}` everywhere.
 
-use crate::config::environment::Environment;
 use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 use crate::source::{Json, Node, Span};
+use crate::suite::environment::Environment;
 use crate::suite::template::{Filler, Found};
 use crate::suite::{Row, Suite};
 use std::collections::{HashMap, HashSet};
@@ -20,7 +20,7 @@ pub struct Scope {
     /// `--var`.
     pub vars: Arc<Vec<(String, Node)>>,
     /// For `${env:NAME}`.
-    pub environment: Arc<Environment>,
+    pub environment: Environment,
     /// Names that some step of the file captures.
     pub captured: Arc<HashSet<String>>,
     /// Unknown names stay as they are written.
@@ -96,8 +96,8 @@ impl Scope {
             Some((name, default)) => (name, Some(default)),
             None => (reference, None),
         };
-        match self.environment.get(name).or_else(|| default.map(str::to_owned)) {
-            Some(value) => Found::Literal(Json::String(value)),
+        match self.environment.get(name).or(default) {
+            Some(value) => Found::Literal(value.into()),
             None => Found::Unknown,
         }
     }

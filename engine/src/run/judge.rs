@@ -84,15 +84,15 @@ impl Judge<'_> {
                     self.mismatches(expected.check(Some(&params), &path), found);
                 }
             }
-            Rule::Time { comparison, limit } if !comparison.holds(outcome.took, *limit) => {
+            Rule::Time(bound) if !bound.holds(outcome.took) => {
                 let took = text::duration(outcome.milliseconds());
-                let limit = text::duration(limit.as_secs_f64() * 1000.0);
-                let message = format!("the answer took {took}, expected {} {limit}", comparison.sign());
+                let limit = text::duration(bound.limit.as_secs_f64() * 1000.0);
+                let message = format!("the answer took {took}, expected {} {limit}", bound.comparison.sign());
                 let mut failure = self.mismatch(message, check.span);
                 failure.path = Some("$.duration".into());
                 found.push(failure);
             }
-            Rule::Time { .. } => {}
+            Rule::Time(_) => {}
             Rule::Milliseconds(expected) => {
                 let actual = Json::from(outcome.milliseconds());
                 self.mismatches(expected.check(Some(&actual), "$.duration"), found);

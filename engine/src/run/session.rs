@@ -4,13 +4,12 @@ use super::fault::{Code, Fault};
 use super::stop::Listener;
 use super::window::Window;
 use crate::child::{Exit, Shutdown, Spawn};
-use crate::config::environment::Environment;
 use crate::matcher::Expected;
 use crate::mcp::lifecycle::{self, Introduction};
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::stdio::{Incoming, Stdio};
 use crate::source::Json;
-use crate::suite::server::Server;
+use crate::suite::server::{Server, variables::fill_tmp};
 use serde_json::json;
 use std::collections::HashMap;
 use std::path::Path;
@@ -59,7 +58,8 @@ pub(super) struct Opening<'a> {
     pub(super) name: Arc<str>,
     pub(super) server: &'a Arc<Server>,
     pub(super) capabilities: &'a Arc<Json>,
-    pub(super) environment: &'a Environment,
+    /// Added to what the server inherits.
+    pub(super) environment: &'a [(String, String)],
     /// Whether `initialize` is sent.
     pub(super) handshake: bool,
 }
@@ -112,8 +112,8 @@ impl Session {
             copy_folder(fixture, tmp.path())
                 .map_err(|error| problem(&format!("cannot copy the fixture `{}`", fixture.display()), error))?;
         }
-        let fill = |text: &str| text.replace("${tmp}", &tmp_text);
-        let added = opening.environment.added().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let fill = |text: &str| fill_tmp(text, &tmp_text);
+        let added = opening.environment.iter().cloned();
         let spawn = Spawn {
             program: own_program(&fill(&server.command)),
             args: server.args.iter().map(|arg| fill(arg)).collect(),
@@ -219,7 +219,9 @@ impl Session {
         loop {
             let Ok(incoming) = timeout_at(deadline, self.stdio.receive()).await else { return Ok(None) };
             match incoming {
-                Incoming::Message(message) if message.id() == Some(id) && !matches!(message.kind, Kind::Request { .. }) => {
+                Incoming::Message(message)
+                    if message.id() == Some(id) && !matches!(message.kind, Kind::Request { .. }) =>
+                {
                     return Ok(Some(message));
                 }
                 Incoming::Message(message) => {
