@@ -1,5 +1,6 @@
 //! Settings: what the config file says, resolved against the environment.
 
+pub mod environment;
 pub mod file;
 
 use crate::source::Source;

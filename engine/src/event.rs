@@ -9,7 +9,7 @@
 pub mod collector;
 pub mod redact;
 
-use crate::source::Json;
+use crate::source::{Json, Position, Source, Span};
 use crate::suite::Lane;
 use serde::{Serialize, Serializer};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -283,6 +283,25 @@ pub struct Failure {
     pub at: At,
 }
 
+impl Failure {
+    /// A failure with nothing but a message and a place.
+    pub fn new(kind: FailureKind, message: String, at: At) -> Failure {
+        Failure {
+            kind,
+            message,
+            matcher: None,
+            path: None,
+            expected: None,
+            actual: None,
+            code: None,
+            source: None,
+            step: None,
+            hints: Vec::new(),
+            at,
+        }
+    }
+}
+
 /// Mismatch or fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -307,6 +326,17 @@ pub struct At {
     pub width: u32,
     /// The text of the line.
     pub text: String,
+}
+
+impl At {
+    /// The first line of a span.
+    pub fn new(source: &Source, span: Span) -> At {
+        let Position { line, column } = source.position(span.start);
+        let text = source.line(line);
+        let covered = source.slice(span).lines().next().unwrap_or_default().trim_end().chars().count() as u32;
+        let room = (text.chars().count() as u32 + 1).saturating_sub(column);
+        At { file: source.name.clone(), line, column, width: covered.clamp(1, room.max(1)), text: text.to_owned() }
+    }
 }
 
 /// See [`Body::SessionClosed`].

@@ -28,6 +28,8 @@ pub mod event;
 pub mod matcher;
 pub mod mcp;
 pub mod ndjson;
+pub mod plan;
 pub mod reporter;
+pub mod run;
 pub mod source;
 pub mod suite;

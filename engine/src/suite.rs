@@ -3,6 +3,7 @@
 //! [`parse`] makes them from a spanned tree and reports every problem; strings may still hold `${variables}`, which the
 //! plan fills in.
 
+pub mod duration;
 pub mod parse;
 pub mod server;
 pub mod template;

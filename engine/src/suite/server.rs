@@ -68,3 +68,31 @@ pub enum Restart {
     /// One per test.
     Test,
 }
+
+impl Server {
+    /// The server of a command line: everything but the command has its default.
+    pub fn from_command(argv: &[String], cwd: PathBuf) -> Server {
+        let command = argv.first().cloned().unwrap_or_default();
+        let name = std::path::Path::new(&command).file_name().map(|name| name.to_string_lossy().into_owned());
+        Server {
+            name: name.unwrap_or_else(|| command.clone()).into(),
+            origin: None,
+            command,
+            args: argv.iter().skip(1).cloned().collect(),
+            cwd,
+            env: Vec::new(),
+            startup_timeout: STARTUP_TIMEOUT,
+            ready_pattern: None,
+            timeout: STEP_TIMEOUT,
+            shutdown_timeout: SHUTDOWN_TIMEOUT,
+            restart: Restart::Run,
+            protocol: None,
+            client: Json::Object(Default::default()),
+            respond: Respond::default(),
+            fixture: None,
+            barrier: true,
+            max_line: MAX_LINE,
+            secrets: Vec::new(),
+        }
+    }
+}
