@@ -193,8 +193,7 @@ impl Reporter for Human {
                 self.screen.line(&line)?;
             }
             Body::Frame(frame) if self.look.show_frames => {
-                self.screen
-                    .block("    ", &trouble::frame(frame.direction, &frame.text, frame.cut, self.look, usize::MAX))?;
+                self.screen.block("    ", &trouble::frame(frame.direction, &frame.text, self.look, usize::MAX))?;
             }
             Body::Log(log) => self.log(log)?,
             Body::StepFinished(finished) => self.step_finished(finished)?,

@@ -33,7 +33,6 @@ pub(super) struct Last<T> {
 pub(super) struct KeptFrame {
     pub(super) step: Option<u32>,
     pub(super) direction: Direction,
-    pub(super) cut: usize,
     pub(super) text: String,
 }
 
@@ -68,7 +67,7 @@ impl Tail {
 
     fn frame(&mut self, frame: &Frame) {
         let (step, text) = (number(&frame.step), cut_middle(&frame.text, CHARACTERS));
-        self.frames.push(KeptFrame { step, direction: frame.direction, cut: frame.cut, text }, FRAMES);
+        self.frames.push(KeptFrame { step, direction: frame.direction, text }, FRAMES);
     }
 
     fn log(&mut self, log: &Log) {
