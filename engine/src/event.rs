@@ -283,6 +283,25 @@ pub struct Failure {
     pub at: At,
 }
 
+impl Failure {
+    /// A failure with nothing but a message and a place.
+    pub fn new(kind: FailureKind, message: String, at: At) -> Failure {
+        Failure {
+            kind,
+            message,
+            matcher: None,
+            path: None,
+            expected: None,
+            actual: None,
+            code: None,
+            source: None,
+            step: None,
+            hints: Vec::new(),
+            at,
+        }
+    }
+}
+
 /// Mismatch or fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]

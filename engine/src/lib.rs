@@ -30,5 +30,6 @@ pub mod mcp;
 pub mod ndjson;
 pub mod plan;
 pub mod reporter;
+pub mod run;
 pub mod source;
 pub mod suite;

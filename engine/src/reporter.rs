@@ -13,6 +13,8 @@ pub mod junit;
 pub mod ndjson;
 mod open;
 mod results;
+#[cfg(test)]
+pub(crate) mod sample;
 mod tail;
 pub mod text;
 pub mod visible;
@@ -36,5 +38,104 @@ pub trait Reporter: Send {
     /// Whether it wants the frames of passed steps too.
     fn wants_frames(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::human::{Human, Look};
+    use super::*;
+    use std::sync::{Arc, Mutex};
+
+    /// A place to write that can still be read afterwards.
+    #[derive(Clone, Default)]
+    struct Shared(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Shared {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    const PLAIN: Look =
+        Look { color: false, width: 100, live: false, quiet: false, verbose: false, show_frames: false };
+
+    fn written<R: Reporter>(make: impl FnOnce(Box<dyn io::Write + Send>) -> R) -> String {
+        let output = Shared::default();
+        let mut reporter = make(Box::new(output.clone()));
+        for event in sample::run() {
+            reporter.event(&event).unwrap();
+            reporter.tick().unwrap();
+        }
+        reporter.finish().unwrap();
+        let bytes = output.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    fn human(look: Look) -> String {
+        written(|output| Human::new("human", output, look))
+    }
+
+    fn golden(actual: String, file: &str) {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reports").join(file);
+        let expected = snapbox::Data::read_from(&path, Some(snapbox::data::DataFormat::Text)).raw();
+        snapbox::assert_data_eq!(snapbox::Data::text(actual).raw(), expected);
+    }
+
+    #[test]
+    fn human_is_plain_in_a_file() {
+        let report = human(PLAIN);
+        assert!(!report.chars().any(|character| character != '\n' && visible::is_invisible(character)), "{report}");
+        golden(report, "human.txt");
+    }
+
+    #[test]
+    fn human_with_colours() {
+        let report = human(Look { color: true, width: 80, ..PLAIN });
+        golden(report.replace('\x1b', "␛"), "human-color.txt");
+    }
+
+    #[test]
+    fn human_quiet() {
+        golden(human(Look { quiet: true, ..PLAIN }), "human-quiet.txt");
+    }
+
+    #[test]
+    fn human_verbose_with_frames() {
+        golden(human(Look { verbose: true, show_frames: true, ..PLAIN }), "human-verbose.txt");
+    }
+
+    #[test]
+    fn colours_only_repeat_what_is_said() {
+        let plain = human(PLAIN);
+        let mut colored = human(Look { color: true, ..PLAIN });
+        let codes = regex::Regex::new("\x1b\\[[0-9;]*m").unwrap();
+        colored = codes.replace_all(&colored, "").into_owned();
+        assert_eq!(plain, colored);
+    }
+
+    #[test]
+    fn json_is_one_document() {
+        let report = written(|output| json::Json::new("json", output));
+        let document: serde_json::Value = serde_json::from_str(&report).unwrap();
+        assert_eq!(report.matches('\n').count(), 1);
+        golden(format!("{document:#}\n"), "report.json");
+    }
+
+    #[test]
+    fn ndjson_is_the_stream() {
+        let report = written(|output| ndjson::Ndjson::new("ndjson", output, false));
+        assert!(report.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
+        golden(report, "events.ndjson");
+    }
+
+    #[test]
+    fn junit_is_xml_whatever_the_server_sent() {
+        let report = written(|output| junit::Junit::new("junit", output));
+        golden(report, "junit.xml");
     }
 }

@@ -2,14 +2,17 @@
 //!
 //! Nothing here returns an error because a server is bad: crashes, timeouts and garbage are faults inside events.
 
+mod evidence;
 mod exchange;
 mod fault;
 mod file;
 mod judge;
 mod line;
 mod outcome;
+mod output_schema;
 mod respond;
 mod session;
+mod slot;
 mod step;
 mod stop;
 mod window;

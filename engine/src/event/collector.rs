@@ -171,3 +171,151 @@ impl Output {
         Some(Broken { reporter: self.reporter.name().to_owned(), error })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{At, FailureKind, Log, LogFrom};
+    use crate::reporter::sample;
+    use crate::suite::Lane;
+    use std::sync::{Arc, Mutex};
+
+    /// Notes what it sees; fails from the `fails_at`th event on.
+    #[derive(Clone, Default)]
+    struct Witness {
+        seen: Arc<Mutex<Vec<(u64, String)>>>,
+        fails_at: Option<(usize, io::ErrorKind)>,
+    }
+
+    impl Reporter for Witness {
+        fn name(&self) -> &str {
+            "witness"
+        }
+
+        fn event(&mut self, event: &Event) -> io::Result<()> {
+            let what = match &event.body {
+                Body::Log(log) => log.text.clone(),
+                Body::TestFinished(finished) => finished.test.name.clone(),
+                Body::RunFinished(finished) => format!("exit {}", finished.exit_code),
+                other => format!("{other:?}"),
+            };
+            let mut seen = self.seen.lock().unwrap();
+            seen.push((event.seq, what));
+            match self.fails_at {
+                Some((number, kind)) if seen.len() >= number => Err(kind.into()),
+                _ => Ok(()),
+            }
+        }
+
+        fn finish(&mut self) -> io::Result<()> {
+            self.seen.lock().unwrap().push((0, "finish".to_owned()));
+            Ok(())
+        }
+    }
+
+    impl Witness {
+        fn texts(&self) -> Vec<String> {
+            self.seen.lock().unwrap().iter().map(|(_, text)| text.clone()).collect()
+        }
+    }
+
+    fn say(file: Option<usize>, text: &str) -> Posted {
+        let log = Log { from: LogFrom::Engine, session: None, step: None, text: text.to_owned() };
+        Posted { at: SystemTime::UNIX_EPOCH, file, what: What::Event(Body::Log(log)) }
+    }
+
+    fn done(file: usize) -> Posted {
+        Posted { at: SystemTime::UNIX_EPOCH, file: Some(file), what: What::FileDone }
+    }
+
+    fn finished(file: usize, name: &str, status: Status, code: Option<&'static str>) -> Posted {
+        let test = sample::test("a.yml", "A", "s", Lane::Tests, name, 1);
+        let failure = |code| Failure {
+            kind: FailureKind::Fault,
+            message: String::new(),
+            matcher: None,
+            path: None,
+            expected: None,
+            actual: None,
+            code: Some(code),
+            source: None,
+            step: None,
+            hints: vec![],
+            at: At { file: "a.yml".into(), line: 1, column: 1, width: 1, text: String::new() },
+        };
+        let failures = code.map(failure).into_iter().collect();
+        let finished = TestFinished { test, status, duration_ms: 1.0, failures, reason: None, attempts: None };
+        Posted { at: SystemTime::UNIX_EPOCH, file: Some(file), what: What::Event(Body::TestFinished(finished)) }
+    }
+
+    fn collector(witnesses: &[&Witness]) -> Collector {
+        let reporters = witnesses.iter().map(|&witness| Box::new(witness.clone()) as Box<dyn Reporter>);
+        Collector::new(reporters.collect(), Redactor::default())
+    }
+
+    #[test]
+    fn files_come_out_in_the_order_of_the_plan() {
+        let witness = Witness::default();
+        let mut collector = collector(&[&witness]);
+        collector.accept(vec![say(None, "run"), say(2, "2a"), say(1, "1a"), say(0, "0a")]);
+        assert_eq!(witness.texts(), ["run", "0a"], "the head streams, the others wait");
+        collector.accept(vec![done(1), say(None, "session"), say(2, "2b"), say(0, "0b")]);
+        assert_eq!(witness.texts(), ["run", "0a", "session", "0b"]);
+        collector.accept(vec![done(0)]);
+        assert_eq!(witness.texts()[4..], ["1a", "2a", "2b"], "1 was done already, so 2 is the head now");
+        collector.accept(vec![say(2, "2c"), done(2), say(3, "3a")]);
+        assert_eq!(witness.texts()[7..], ["2c", "3a"]);
+        collector.finish(false, 0);
+        let seen = witness.seen.lock().unwrap();
+        assert!(seen[..seen.len() - 1].iter().zip(1..).all(|((seq, _), number)| *seq == number), "{seen:?}");
+        assert_eq!(seen[seen.len() - 2].1, "exit 0");
+        assert_eq!(seen[seen.len() - 1].1, "finish");
+
+        fn say(file: impl Into<Option<usize>>, text: &str) -> Posted {
+            super::tests::say(file.into(), text)
+        }
+    }
+
+    #[test]
+    fn an_interrupted_run_still_tells_everything() {
+        let witness = Witness::default();
+        let mut collector = collector(&[&witness]);
+        collector.accept(vec![say(Some(4), "4"), say(Some(2), "2"), finished(3, "3", Status::Failed, None)]);
+        assert_eq!((collector.summary().total, collector.summary().failed), (1, 1));
+        assert_eq!(collector.exit_code(true), 130);
+        let finished = collector.finish(true, 130);
+        assert_eq!(witness.texts(), ["2", "3", "4", "exit 130", "finish"]);
+        assert_eq!(finished.summary.failed, 1);
+    }
+
+    #[test]
+    fn a_broken_reporter_is_left_alone_and_named_at_the_end() {
+        let full = Witness { fails_at: Some((2, io::ErrorKind::StorageFull)), ..Witness::default() };
+        let gone = Witness { fails_at: Some((1, io::ErrorKind::BrokenPipe)), ..Witness::default() };
+        let fine = Witness::default();
+        let mut collector = collector(&[&full, &gone, &fine]);
+        collector.accept(vec![say(None, "a"), say(None, "b"), say(None, "c")]);
+        collector.tick();
+        let finished = collector.finish(false, 0);
+        assert_eq!(full.texts(), ["a", "b"]);
+        assert_eq!(gone.texts(), ["a"]);
+        assert_eq!(fine.texts(), ["a", "b", "c", "exit 0", "finish"]);
+        let [broken] = &finished.errors[..] else { panic!("{:?}", finished.errors) };
+        assert_eq!(broken.to_string(), "reporter `witness` could not write: no storage space");
+    }
+
+    #[test]
+    fn the_summary_is_the_exit_code() {
+        let mut collector = collector(&[]);
+        assert_eq!(collector.exit_code(false), 0);
+        collector.accept(vec![finished(0, "a", Status::Passed, None), finished(0, "b", Status::Skipped, None)]);
+        assert_eq!(collector.exit_code(false), 0);
+        collector.accept(vec![finished(0, "c", Status::Faulted, Some("timeout"))]);
+        assert_eq!(collector.exit_code(false), 1);
+        collector.accept(vec![finished(1, "d", Status::Faulted, Some("start_failed"))]);
+        assert_eq!(collector.exit_code(false), 3);
+        assert_eq!(collector.exit_code(true), 130);
+        let Summary { total, passed, failed, faulted, skipped, .. } = collector.summary();
+        assert_eq!([total, passed, failed, faulted, skipped], [4, 1, 0, 2, 1]);
+    }
+}

@@ -181,3 +181,133 @@ impl Redactor {
         self.patterns.iter().any(|pattern| pattern.is_match(text))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Direction, FailureKind, LogFrom, RunFinished, RunStarted, Status, Summary};
+    use crate::suite::Lane;
+    use serde_json::json;
+
+    const CANARY: &str = "canary-7f3a";
+
+    fn shared() -> Arc<str> {
+        format!("a {CANARY} b").into()
+    }
+
+    fn text() -> String {
+        format!("{CANARY}{CANARY} and {CANARY}")
+    }
+
+    /// Every kind of event, a secret in every string.
+    fn events() -> Vec<Body> {
+        let test = Arc::new(Test {
+            id: text(),
+            file: shared(),
+            suite: shared(),
+            server: shared(),
+            lane: Lane::Tools,
+            name: text(),
+            line: 1,
+        });
+        let step = StepId { test: test.clone(), number: 1 };
+        let failure = Failure {
+            kind: FailureKind::Fault,
+            message: text(),
+            matcher: Some(text()),
+            path: Some(text()),
+            expected: Some(json!({CANARY: [{"deep": [CANARY]}], "plain": 1})),
+            actual: Some(json!([{CANARY: CANARY}, text()])),
+            code: Some("timeout"),
+            source: Some(text()),
+            step: None,
+            hints: vec![text(), text()],
+            at: At { file: shared(), line: 1, column: 1, width: 1, text: text() },
+        };
+        let failures = vec![failure; 2];
+        let (session, server, status, duration_ms) = (shared(), shared(), Status::Faulted, 1.0);
+        vec![
+            Body::RunStarted(RunStarted { version: "0", files: 1, tests: 1, jobs: 1, seed: None }),
+            Body::SessionOpened(SessionOpened {
+                session: session.clone(),
+                server: server.clone(),
+                server_info: Some(json!({"name": CANARY})),
+                protocol_version: Some(text()),
+                duration_ms,
+            }),
+            Body::TestStarted { test: test.clone() },
+            Body::StepStarted { step: step.clone() },
+            Body::Frame(Frame {
+                session: session.clone(),
+                step: Some(step.clone()),
+                direction: Direction::Noise,
+                text: text(),
+                cut: 0,
+            }),
+            Body::Attempt(Attempt { test: test.clone(), attempt: 2, of: 3, reason: text() }),
+            Body::Log(Log {
+                from: LogFrom::Stderr,
+                session: Some(session.clone()),
+                step: Some(step.clone()),
+                text: text(),
+            }),
+            Body::StepFinished(StepFinished { step, status, duration_ms, failures: failures.clone() }),
+            Body::TestFinished(TestFinished {
+                test,
+                status,
+                duration_ms,
+                failures,
+                reason: Some(text()),
+                attempts: None,
+            }),
+            Body::SessionClosed(SessionClosed { session, server, exit: text(), by: "eof", duration_ms }),
+            Body::RunFinished(RunFinished { summary: Summary::default(), exit_code: 1, interrupted: false }),
+        ]
+    }
+
+    #[test]
+    fn no_field_of_any_event_keeps_a_secret() {
+        let mut redactor = Redactor::new([CANARY]);
+        for mut body in events() {
+            redactor.redact(&mut body);
+            let written = serde_json::to_string(&body).unwrap();
+            assert!(!written.contains("canary"), "{written}");
+            assert!(!format!("{body:?}").contains("canary"), "{body:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_touched_without_a_secret_in_it() {
+        let before: Vec<String> = events().iter().map(|body| format!("{body:?}")).collect();
+        for mut redactor in [Redactor::default(), Redactor::new(["short", "not there at all"])] {
+            for (mut body, before) in events().into_iter().zip(&before) {
+                redactor.redact(&mut body);
+                assert_eq!(format!("{body:?}"), *before);
+            }
+        }
+    }
+
+    #[test]
+    fn a_clean_test_stays_shared() {
+        let mut redactor = Redactor::new(["elsewhere"]);
+        let Body::TestStarted { mut test } = events().swap_remove(2) else { unreachable!() };
+        let before = test.clone();
+        redactor.test(&mut test);
+        assert!(Arc::ptr_eq(&before, &test));
+    }
+
+    #[test]
+    fn numbers_can_be_secrets() {
+        let redactor = Redactor::new(["12345678"]);
+        let mut value = json!({"pin": 12345678, "other": 1234});
+        redactor.json(&mut value);
+        assert_eq!(value, json!({"pin": "[redacted]", "other": 1234}));
+    }
+
+    #[test]
+    fn the_rest_of_a_text_stays() {
+        let redactor = Redactor::new(["secret-one", "secret-one-longer", "five5"]);
+        assert_eq!(redactor.text("a secret-one-longer, secret-one and five5"), "a [redacted], [redacted] and five5");
+        assert!(matches!(redactor.text("nothing here"), Cow::Borrowed(_)));
+    }
+}

@@ -252,12 +252,12 @@ impl File<'_> {
         let checks = if expect.later.contains(&true) {
             for (expectation, later) in expectations.iter().zip(&expect.later) {
                 if !later {
-                    check::compile(std::slice::from_ref(expectation), source, diagnostics);
+                    check::compile(std::slice::from_ref(expectation), source, self.scope.lenient, diagnostics);
                 }
             }
             None
         } else {
-            Some(check::compile(expectations, source, diagnostics))
+            Some(check::compile(expectations, source, self.scope.lenient, diagnostics))
         };
         StepPlan { filled: (!filled.later).then_some(filled), checks }
     }

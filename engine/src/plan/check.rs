@@ -100,8 +100,13 @@ impl Comparison {
 }
 
 /// Compiles a step's expectations; problems go to the diagnostics.
-pub fn compile(expect: &[Expectation], source: &Arc<Source>, diagnostics: &mut Diagnostics) -> Vec<Check> {
-    let mut build = Build { source, diagnostics, checks: Vec::with_capacity(expect.len()) };
+pub fn compile(
+    expect: &[Expectation],
+    source: &Arc<Source>,
+    lenient: bool,
+    diagnostics: &mut Diagnostics,
+) -> Vec<Check> {
+    let mut build = Build { source, lenient, diagnostics, checks: Vec::with_capacity(expect.len()) };
     for expectation in expect {
         build.expectation(expectation);
     }
@@ -110,6 +115,7 @@ pub fn compile(expect: &[Expectation], source: &Arc<Source>, diagnostics: &mut D
 
 struct Build<'a> {
     source: &'a Arc<Source>,
+    lenient: bool,
     diagnostics: &'a mut Diagnostics,
     checks: Vec<Check>,
 }
@@ -146,7 +152,7 @@ impl Build<'_> {
     }
 
     fn expected(&mut self, node: &Node, mode: Mode) -> Expected {
-        Compiler { source: self.source, diagnostics: self.diagnostics }.compile(node, mode)
+        Compiler { source: self.source, diagnostics: self.diagnostics, lenient: self.lenient }.compile(node, mode)
     }
 
     fn envelope(&mut self, value: &Node) -> Rule {

@@ -36,6 +36,7 @@ use paint::{Paint, symbol, word};
 use progress::Progress;
 use screen::Screen;
 use std::io::{self, Write};
+use std::sync::Arc;
 use suite::Header;
 
 /// How the report looks, and how much it says.
@@ -66,6 +67,8 @@ pub struct Human {
     closing: Closing,
     tail: Tail,
     notes: Vec<String>,
+    /// The file and the message of the failure shown last.
+    told: Option<(Arc<str>, String)>,
 }
 
 impl Human {
@@ -81,6 +84,7 @@ impl Human {
             closing: Closing::default(),
             tail: Tail::default(),
             notes: Vec::new(),
+            told: None,
         }
     }
 
@@ -145,11 +149,13 @@ impl Human {
         let bad = matches!(finished.status, Status::Failed | Status::Faulted);
         self.progress.finished(finished.status);
         self.closing.add(finished);
+        let again = trouble::again(finished, &self.tail, &self.told);
         if bad || !self.look.quiet {
             self.header.show(&finished.test, self.look, &mut self.screen)?;
-            self.screen.line(&suite::test_line(finished, &self.header, self.paint))?;
+            self.screen.line(&suite::test_line(finished, again, &self.header, self.paint))?;
         }
-        if bad {
+        if bad && again.is_none() {
+            self.told = finished.failures.first().map(|failure| (finished.test.file.clone(), failure.message.clone()));
             let notes = std::mem::take(&mut self.notes);
             trouble::show(finished, &self.tail, &notes, self.look, &mut self.screen)?;
         }
@@ -181,7 +187,8 @@ impl Reporter for Human {
                 self.screen.line(&line)?;
             }
             Body::Frame(frame) if self.look.show_frames => {
-                self.screen.block("    ", &trouble::frame(frame.direction, &frame.text, self.look, usize::MAX))?;
+                self.screen
+                    .block("    ", &trouble::frame(frame.direction, &frame.text, frame.cut, self.look, usize::MAX))?;
             }
             Body::Log(log) => self.log(log)?,
             Body::StepFinished(finished) => self.step_finished(finished)?,

@@ -50,7 +50,7 @@ pub fn names() -> &'static [&'static str] {
 pub fn open<S: AsRef<str>>(specs: &[S], options: &Options) -> Result<Vec<Box<dyn Reporter>>, Diagnostics> {
     let mut problems = Diagnostics::default();
     let specs: Vec<Spec<'_>> = specs.iter().map(|spec| Spec::parse(spec.as_ref())).collect();
-    let takes_stdout = |spec: &&Spec<'_>| spec.file.is_none() && spec.name != "human";
+    let takes_stdout = |spec: &&Spec<'_>| spec.file.is_none() && spec.name != "human" && NAMES.contains(&spec.name);
     let on_stdout: Vec<&Spec<'_>> = specs.iter().filter(takes_stdout).collect();
     if let [first, second, ..] = on_stdout[..] {
         let message = format!("reporters `{}` and `{}` both write to stdout", first.name, second.name);
@@ -139,4 +139,59 @@ fn create_file(file: &str) -> Result<File, Box<Diagnostic>> {
     let made = folder.map_or(Ok(()), fs::create_dir_all);
     made.and_then(|()| File::create(path))
         .map_err(|error| Box::new(Diagnostic::error(format!("the report `{file}` cannot be written: {error}"))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCREEN: Screen = Screen { color: false, width: 80, live: false };
+    const OPTIONS: Options =
+        Options { stdout: SCREEN, stderr: SCREEN, quiet: false, verbose: false, show_frames: false };
+
+    fn names_of(specs: &[&str]) -> Vec<String> {
+        let reporters = open(specs, &OPTIONS).unwrap_or_else(|problems| panic!("{problems:?}"));
+        reporters.iter().map(|reporter| reporter.name().to_owned()).collect()
+    }
+
+    fn problems(specs: &[&str]) -> Vec<String> {
+        let problems = open(specs, &OPTIONS).err().expect("a problem");
+        problems.list.into_iter().map(|problem| [vec![problem.message], problem.hints].concat().join(" / ")).collect()
+    }
+
+    #[test]
+    fn human_keeps_stdout_until_another_takes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("deep/er/report.xml");
+        let spec = format!("junit={}", file.display());
+        assert_eq!(names_of(&[]), ["human"]);
+        assert_eq!(names_of(&["json"]), ["json"]);
+        assert_eq!(names_of(&["json=-"]), ["json"]);
+        assert_eq!(names_of(&["human", "ndjson"]), ["human", "ndjson"]);
+        assert_eq!(names_of(&[&spec]), ["human", &*spec]);
+        assert!(file.is_file(), "its folders are made");
+    }
+
+    #[test]
+    fn every_problem_is_told_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let taken = folder.path().display();
+        let specs =
+            [format!("json={taken}"), "jnuit".to_owned(), "ndjson".to_owned(), "mocha=".to_owned(), "json".to_owned()];
+        let specs: Vec<&str> = specs.iter().map(String::as_str).collect();
+        let known = "known reporters: `human`, `json`, `junit`, `ndjson`";
+        assert_eq!(
+            problems(&specs),
+            [
+                "reporters `ndjson` and `json` both write to stdout / give one of them a file: `json=FILE`".to_owned(),
+                format!("the report `{taken}` cannot be written: Is a directory (os error 21)"),
+                format!("there is no reporter named `jnuit` / did you mean `junit`? / {known}"),
+                format!("there is no reporter named `mocha` / {known}"),
+            ]
+        );
+        assert_eq!(problems(&["json="]), ["`--reporter NAME=FILE` has no file after the `=`"]);
+        let same = folder.path().join("one").display().to_string();
+        let same = [format!("json={same}"), format!("junit={same}")];
+        assert_eq!(problems(&[&same[0], &same[1]]), [format!("two reporters write to `{}`", &same[0][5..])]);
+    }
 }

@@ -33,6 +33,7 @@ pub(super) struct Last<T> {
 pub(super) struct KeptFrame {
     pub(super) step: Option<u32>,
     pub(super) direction: Direction,
+    pub(super) cut: usize,
     pub(super) text: String,
 }
 
@@ -66,8 +67,8 @@ impl Tail {
     }
 
     fn frame(&mut self, frame: &Frame) {
-        let text = cut_middle(&frame.text, CHARACTERS);
-        self.frames.push(KeptFrame { step: number(&frame.step), direction: frame.direction, text }, FRAMES);
+        let (step, text) = (number(&frame.step), cut_middle(&frame.text, CHARACTERS));
+        self.frames.push(KeptFrame { step, direction: frame.direction, cut: frame.cut, text }, FRAMES);
     }
 
     fn log(&mut self, log: &Log) {

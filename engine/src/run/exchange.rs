@@ -15,6 +15,7 @@ use crate::source::{Json, Node};
 use crate::suite::Listing;
 use serde_json::json;
 use std::collections::HashSet;
+use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
@@ -39,7 +40,7 @@ pub(super) struct Call {
     /// The pages of a listing.
     pub(super) pages: Option<Pages>,
     /// The answer, once it came.
-    pub(super) answer: Option<Message>,
+    pub(super) answer: Option<Rc<Message>>,
     /// How long the answer took.
     pub(super) took: Duration,
     /// How it ended.
@@ -90,6 +91,12 @@ impl Call {
             end: None,
             sent_at: now,
         }
+    }
+
+    /// A call that sends nothing and lasts until the process has ended.
+    pub(super) fn until_exit(timeout: Duration) -> Call {
+        let line = Line { bytes: Vec::new(), awaits: Awaits::Nothing, method: None };
+        Call { until_exit: true, ..Call::new(line, timeout) }
     }
 
     fn deadline(&self) -> Instant {
@@ -210,6 +217,9 @@ impl Exchange<'_> {
         let call = &mut self.calls[at];
         call.sent_at = Instant::now();
         let deadline = call.deadline();
+        if call.line.bytes.is_empty() {
+            return;
+        }
         call.window.sent(&String::from_utf8_lossy(&call.line.bytes));
         match timeout_at(deadline, self.session.stdio.send(&call.line.bytes)).await {
             Ok(Ok(())) => {}
@@ -266,9 +276,10 @@ impl Exchange<'_> {
         }
         let Some(at) = self.calls.iter().position(|call| call.awaits(&message)) else {
             self.note_stray(&message);
-            self.window().received(message);
+            self.window().received(Rc::new(message));
             return;
         };
+        let message = Rc::new(message);
         let call = &mut self.calls[at];
         call.took = call.sent_at.elapsed();
         if let Kind::Invalid { why, .. } = &message.kind {
@@ -287,7 +298,7 @@ impl Exchange<'_> {
     }
 
     /// A page of a listing came: asks for the next one, or ends the call.
-    async fn turn_page(&mut self, at: usize, message: Message) {
+    async fn turn_page(&mut self, at: usize, message: Rc<Message>) {
         let call = &mut self.calls[at];
         let Some(pages) = &mut call.pages else { return };
         let next = message.value().map_err(|malformed| malformed.to_string()).and_then(|value| pages.take(value));
@@ -312,7 +323,7 @@ impl Exchange<'_> {
     async fn reply(&mut self, message: Message) {
         let Kind::Request { id, method } = &message.kind else { return };
         let reply = self.scripts.answer(id, method, self.turns, &mut self.session.turns);
-        self.window().received(message);
+        self.window().received(Rc::new(message));
         let Some(reply) = reply else { return };
         let line = format!("{reply}\n");
         self.window().sent(&line);

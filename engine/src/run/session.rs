@@ -5,6 +5,7 @@ use super::stop::Listener;
 use super::window::Window;
 use crate::child::{Exit, Shutdown, Spawn};
 use crate::config::environment::Environment;
+use crate::matcher::Expected;
 use crate::mcp::lifecycle::{self, Introduction};
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::stdio::{Incoming, Stdio};
@@ -13,6 +14,7 @@ use crate::suite::server::Server;
 use serde_json::json;
 use std::collections::HashMap;
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -45,7 +47,7 @@ pub(super) struct Session {
     /// How often each scripted answer of the server's definition was used.
     pub(super) turns: HashMap<String, usize>,
     /// The tools' output schemas, once they were asked for.
-    pub(super) output_schemas: Option<HashMap<String, Json>>,
+    pub(super) output_schemas: Option<HashMap<String, Option<Expected>>>,
     tmp: TempDir,
     tmp_text: String,
     last_id: u64,
@@ -225,7 +227,7 @@ impl Session {
                         Kind::Request { id, method } => Some(early_reply(id, method)),
                         _ => None,
                     };
-                    window.received(message);
+                    window.received(Rc::new(message));
                     if let Some(reply) = reply {
                         self.send_json(&reply, window).await?;
                     }
@@ -247,7 +249,7 @@ impl Session {
 
     fn note_start(&mut self, incoming: Incoming, window: &mut Window) -> Result<(), Fault> {
         match incoming {
-            Incoming::Message(message) => window.received(message),
+            Incoming::Message(message) => window.received(Rc::new(message)),
             Incoming::Noise(line) => window.noise(line),
             Incoming::Oversize { head, bytes } => window.noise(format!("{head}… ({bytes} bytes)")),
             Incoming::Stderr(text) => window.stderr(&text),

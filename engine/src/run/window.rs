@@ -3,6 +3,7 @@
 use crate::event::Direction;
 use crate::mcp::message::{Kind, Message};
 use crate::source::Json;
+use std::rc::Rc;
 
 /// How much a window keeps: beyond it messages are counted and dropped, so that a flooding server costs memory for one
 /// step only.
@@ -27,7 +28,7 @@ pub(super) struct Window {
 #[derive(Debug)]
 enum Entry {
     Sent(String),
-    Received(Message),
+    Received(Rc<Message>),
     Noise(String),
 }
 
@@ -36,7 +37,7 @@ impl Window {
         self.push(line.len(), Entry::Sent(line.trim_end().to_owned()));
     }
 
-    pub(super) fn received(&mut self, message: Message) {
+    pub(super) fn received(&mut self, message: Rc<Message>) {
         self.push(message.raw.len(), Entry::Received(message));
     }
 
@@ -97,9 +98,17 @@ impl Window {
         })
     }
 
+    /// Errors whose id is `null`, as text.
+    pub(super) fn received_errors_without_id(&self) -> impl Iterator<Item = &str> {
+        self.received_messages().filter_map(|message| match &message.kind {
+            Kind::Response { id, is_error: true } if id.is_null() => Some(message.raw.as_str()),
+            _ => None,
+        })
+    }
+
     fn received_messages(&self) -> impl Iterator<Item = &Message> {
         self.entries.iter().filter_map(|entry| match entry {
-            Entry::Received(message) => Some(message),
+            Entry::Received(message) => Some(&**message),
             _ => None,
         })
     }

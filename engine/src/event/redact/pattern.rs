@@ -7,15 +7,15 @@
 use super::MIN_CHARS;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
-use regex::{Regex, RegexBuilder};
+use regex::Regex;
 use std::fmt::Write;
 
 /// How many levels of JSON inside JSON an escape is followed through: three double the backslashes three times.
 const BACKSLASHES: &str = r"\\{1,8}";
 /// Lines of a longer secret (a key file) may be logged one by one; shorter lines say nothing.
 const MIN_LINE: usize = 16;
-/// A long key compiles to more than the default limit.
-const SIZE_LIMIT: usize = 1 << 28;
+/// Longer secrets are looked for in pieces: one expression of many alternations would take seconds to compile.
+const MAX_PIECE: usize = 400;
 
 /// A pattern for each secret that is long enough, the longest first, so that a secret inside another leaves no rest.
 pub(super) fn compile<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Vec<Regex> {
@@ -30,7 +30,16 @@ pub(super) fn compile<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Ve
     values.retain(|value| value.trim().chars().count() >= MIN_CHARS);
     values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     values.dedup();
-    values.iter().filter_map(|value| shapes(value).or_else(|_| build(&regex::escape(value))).ok()).collect()
+    let pieces = values.iter().flat_map(|value| pieces(value));
+    pieces.filter_map(|piece| shapes(&piece).or_else(|_| Regex::new(&regex::escape(&piece))).ok()).collect()
+}
+
+/// The secret, in as few pieces of about the same length as the limit allows.
+fn pieces(secret: &str) -> Vec<String> {
+    let characters: Vec<char> = secret.chars().collect();
+    let number = characters.len().div_ceil(MAX_PIECE).max(1);
+    let length = characters.len().div_ceil(number).max(1);
+    characters.chunks(length).map(|piece| piece.iter().collect()).collect()
 }
 
 fn shapes(secret: &str) -> Result<Regex, regex::Error> {
@@ -38,11 +47,7 @@ fn shapes(secret: &str) -> Result<Regex, regex::Error> {
     for shape in base64_shapes(secret.as_bytes()) {
         let _ = write!(pattern, "|{}", regex::escape(&shape));
     }
-    build(&pattern)
-}
-
-fn build(pattern: &str) -> Result<Regex, regex::Error> {
-    RegexBuilder::new(pattern).size_limit(SIZE_LIMIT).build()
+    Regex::new(&pattern)
 }
 
 /// The forms of one character: itself, escaped in JSON (once or deeper), percent-encoded.
@@ -99,4 +104,66 @@ fn base64_shapes(secret: &[u8]) -> Vec<String> {
     shapes.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     shapes.dedup();
     shapes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn hides(secret: &str, text: &str) -> bool {
+        compile([secret]).iter().any(|pattern| pattern.is_match(text))
+    }
+
+    #[test]
+    fn follows_a_secret_through_encoders() {
+        let secret = "pä\"s/s\\w o\nrd😀&=";
+        let once = serde_json::to_string(secret).unwrap();
+        let twice = serde_json::to_string(&once).unwrap();
+        let thrice = serde_json::to_string(&twice).unwrap();
+        for text in [secret, &once, &twice, &thrice] {
+            assert!(hides(secret, &format!("before {text} after")), "{text}");
+        }
+        assert!(hides(secret, r#"{"a":"p\u00E4\"s\/s\\w o\nrd\ud83d\ude00\u0026\u003d"}"#), "all of it escaped");
+        assert!(hides(secret, "?q=p%C3%A4%22s%2fs%5Cw%20o%0Ard%F0%9F%98%80%26%3D"), "percent-encoded");
+        assert!(hides(secret, "?q=p%C3%A4%22s%2Fs%5Cw+o%0ard%F0%9F%98%80%26%3D"), "form-encoded");
+        assert!(!hides(secret, "pä\"s/s\\w o\nrd"));
+    }
+
+    #[test]
+    fn finds_base64_at_every_alignment() {
+        let secret = "tok?n~ÿ>1";
+        for before in ["", "u", "us", "use", "user:"] {
+            let plain = format!("{before}{secret}{before}");
+            for text in [STANDARD_NO_PAD.encode(&plain), URL_SAFE_NO_PAD.encode(&plain)] {
+                assert!(hides(secret, &format!("Basic {text}")), "{before} {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_a_key_are_secrets_too() {
+        let key = "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nshort\n-----END KEY-----\n";
+        assert!(hides(key, "MIIEvQIBADANBgkqhkiG9w0B"));
+        assert!(hides(key, key.trim()));
+        assert!(!hides(key, "short"));
+    }
+
+    #[test]
+    fn nothing_is_left_of_an_enormous_secret() {
+        let secret: String = (0..1500).map(|number| format!("{number}\u{e9}/\\")).collect();
+        let text = serde_json::to_string(&secret).unwrap();
+        let patterns = compile([&secret]);
+        let left = patterns.iter().fold(text, |text, pattern| pattern.replace_all(&text, "").into_owned());
+        assert_eq!(left, "\"\"");
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_the_secret_is_json_does_not_show_it(secret in "\\PC{6,30}|[ -~\\s]{6,30}", around in "\\PC{0,5}") {
+            prop_assume!(secret.trim().chars().count() >= MIN_CHARS);
+            let text = serde_json::to_string(&format!("{around}{secret}{around}")).unwrap();
+            prop_assert!(hides(&secret, &text));
+        }
+    }
 }

@@ -56,7 +56,9 @@ impl Header {
 }
 
 /// `  ✓ passed    1.2ms  reads an existing file`.
-pub(super) fn test_line(finished: &TestFinished, header: &Header, paint: Paint) -> String {
+///
+/// `also` is a remark beside those that the result itself asks for.
+pub(super) fn test_line(finished: &TestFinished, also: Option<&str>, header: &Header, paint: Paint) -> String {
     let (status, test) = (finished.status, &finished.test);
     let flaky = status == Status::Passed && finished.attempts.is_some();
     let mark = match status {
@@ -76,18 +78,19 @@ pub(super) fn test_line(finished: &TestFinished, header: &Header, paint: Paint) 
     } else {
         name.into_owned()
     });
-    for remark in remarks(finished, header) {
-        line.push_str(&paint.dim(&format!(" ({remark})")));
+    let mut remarks = remarks(finished, header);
+    remarks.extend(also.map(|remark| visible(remark).into_owned()));
+    if !remarks.is_empty() {
+        line.push_str(&paint.dim(&format!(" ({})", remarks.join("; "))));
     }
     line
 }
 
-/// `  ↻ attempt 2 of 3   connects`.
+/// `  ↻ retry            connects (attempt 2 of 3: no answer within 30s)`.
 pub(super) fn attempt_line(attempt: &Attempt, paint: Paint) -> String {
     let Attempt { test, attempt, of, reason } = attempt;
-    let tried = paint.warning(&format!("↻ attempt {attempt} of {of}"));
-    let reason = paint.dim(&format!("({})", visible(reason)));
-    format!("  {tried}  {} {reason}", visible(&test.name))
+    let remark = paint.dim(&format!("(attempt {attempt} of {of}: {})", visible(reason)));
+    format!("  {} {:7}  {} {remark}", paint.warning("↻ retry  "), "", visible(&test.name))
 }
 
 fn remarks(finished: &TestFinished, header: &Header) -> Vec<String> {

@@ -4,10 +4,11 @@ use super::failure::{Style, render};
 use super::paint::Paint;
 use super::screen::Screen;
 use super::{Look, visible, visible_lines};
-use crate::event::{Direction, TestFinished};
+use crate::event::{Direction, FailureKind, TestFinished};
 use crate::reporter::tail::Tail;
 use crate::reporter::text::{count, cut_middle, rows};
 use std::io;
+use std::sync::Arc;
 
 const INDENT: &str = "    ";
 /// Rows of the terminal that one frame may take below a failure; the rest is cut out of its middle.
@@ -38,6 +39,15 @@ pub(super) fn show(
     screen.gap()
 }
 
+/// The message of a fault that was told in full just above: a server that is gone faults the rest of its file, and one
+/// line each is enough for those.
+pub(super) fn again<'a>(finished: &'a TestFinished, tail: &Tail, told: &Option<(Arc<str>, String)>) -> Option<&'a str> {
+    let [failure] = &finished.failures[..] else { return None };
+    let (file, message) = told.as_ref()?;
+    let same = *file == finished.test.file && *message == failure.message;
+    (same && failure.kind == FailureKind::Fault && tail.is_empty()).then_some(&*failure.message)
+}
+
 fn frames(tail: &Tail, look: Look, screen: &mut Screen) -> io::Result<()> {
     if tail.frames.kept.is_empty() {
         return Ok(());
@@ -51,7 +61,7 @@ fn frames(tail: &Tail, look: Look, screen: &mut Screen) -> io::Result<()> {
             let label = step.map_or_else(|| "between steps".to_owned(), |number| format!("step {number}"));
             screen.line(&format!("{INDENT}{}", Paint { color: look.color }.dim(&label)))?;
         }
-        screen.block(INDENT, &frame(kept.direction, &kept.text, look, FRAME_ROWS))?;
+        screen.block(INDENT, &frame(kept.direction, &kept.text, kept.cut, look, FRAME_ROWS))?;
     }
     Ok(())
 }
@@ -76,8 +86,8 @@ fn title(name: &str, dropped: usize, what: &str, look: Look, screen: &mut Screen
     screen.line(&format!("{INDENT}{}", Paint { color: look.color }.dim(&format!("{name}{rest}"))))
 }
 
-/// A frame with its arrow, in at most `limit` rows of the terminal.
-pub(super) fn frame(direction: Direction, text: &str, look: Look, limit: usize) -> String {
+/// A frame with its arrow, in at most `limit` rows of the terminal; `cut` bytes were left out before.
+pub(super) fn frame(direction: Direction, text: &str, cut: usize, look: Look, limit: usize) -> String {
     let paint = Paint { color: look.color };
     let arrow = match direction {
         Direction::Sent => paint.dim("→"),
@@ -87,5 +97,6 @@ pub(super) fn frame(direction: Direction, text: &str, look: Look, limit: usize) 
     let room = look.width.saturating_sub(INDENT.len() + 2).max(20);
     let shown = visible(text);
     let shown = cut_middle(&shown, room.saturating_mul(limit));
-    format!("{arrow} {}", rows(&shown, room).join("\n  "))
+    let left_out = if cut == 0 { String::new() } else { paint.dim(&format!("\n  ({cut} bytes left out)")) };
+    format!("{arrow} {}{left_out}", rows(&shown, room).join("\n  "))
 }

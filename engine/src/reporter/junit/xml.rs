@@ -1,9 +1,10 @@
 //! XML that parses, whatever the strings in it are.
 //!
 //! XML 1.0 allows no control characters, no U+FFFE and no U+FFFF, not even as references. They are written as visible
-//! escapes (`\x1b`), so that a report shows them and a parser accepts it.
+//! escapes (`\x1b`), so that a report shows them and a parser accepts it; so is what else cannot be seen, because these
+//! texts end up on a page.
 
-use crate::reporter::visible::push_escape;
+use crate::reporter::visible::{is_invisible, push_escape};
 use std::fmt::{self, Display};
 
 /// Text between tags.
@@ -34,8 +35,9 @@ fn escape(text: &str, formatter: &mut fmt::Formatter<'_>, as_reference: impl Fn(
             '<' => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '"' => escaped.push_str("&quot;"),
-            _ if !is_char(character) => push_escape(&mut escaped, character),
             _ if as_reference(character) => escaped = format!("&#{};", u32::from(character)),
+            '\t' | '\n' => continue,
+            _ if is_invisible(character) => push_escape(&mut escaped, character),
             _ => continue,
         }
         formatter.write_str(&text[written..index])?;
@@ -43,11 +45,6 @@ fn escape(text: &str, formatter: &mut fmt::Formatter<'_>, as_reference: impl Fn(
         written = index + character.len_utf8();
     }
     formatter.write_str(&text[written..])
-}
-
-/// The `Char` production of XML 1.0; C1 controls are allowed there and shown escaped all the same.
-fn is_char(character: char) -> bool {
-    matches!(character, '\t' | '\n' | '\r' | '\x20'..='\x7e' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..)
 }
 
 #[cfg(test)]
