@@ -47,7 +47,9 @@ pub fn introduction(response: &Json, asked: Option<&str>) -> Result<Introduction
     let mut notes = Vec::new();
     let version = match result.get("protocolVersion") {
         Some(Json::String(version)) => Some(version.clone()),
-        Some(other) => return Err(format!("the answer to `initialize` has a `protocolVersion` that is no text: {other}")),
+        Some(other) => {
+            return Err(format!("the answer to `initialize` has a `protocolVersion` that is no text: {other}"));
+        }
         None => {
             notes.push("the answer to `initialize` has no `protocolVersion`".to_owned());
             None

@@ -18,12 +18,7 @@ use std::time::Instant;
 
 /// Runs every test of a file.
 pub(super) async fn run(plan: &FilePlan, desk: &mut Desk<'_>, slots: &mut Vec<Slot>, progress: &Progress) {
-    let mut file = FileRun {
-        plan,
-        captures: HashMap::new(),
-        turns: Turns::default(),
-        before_failed: None,
-    };
+    let mut file = FileRun { plan, captures: HashMap::new(), turns: Turns::default(), before_failed: None };
     for (position, case) in plan.cases.iter().enumerate() {
         let finished = file.test(case, desk, slots, progress).await;
         progress.borrow_mut()[position] = Some(finished.status);
@@ -162,15 +157,8 @@ impl FileRun<'_> {
 
     async fn once(&mut self, plan: &CasePlan, case: &Case, slot: &mut Slot, desk: &mut Desk<'_>) -> Ended {
         let row = row(plan, case);
-        let mut steps = Steps {
-            file: self.plan,
-            plan,
-            case,
-            row,
-            captures: &mut self.captures,
-            turns: &mut self.turns,
-            desk,
-        };
+        let mut steps =
+            Steps { file: self.plan, plan, case, row, captures: &mut self.captures, turns: &mut self.turns, desk };
         steps.run(slot).await
     }
 

@@ -152,8 +152,7 @@ fn completion(action: &Action, meta: Option<&Node>) -> Json {
         Reference::Prompt(name) => json!({"type": "ref/prompt", "name": name.to_json()}),
         Reference::Template(uri) => json!({"type": "ref/resource", "uri": uri.to_json()}),
     };
-    let mut params =
-        json!({"ref": reference, "argument": {"name": argument.to_json(), "value": value.to_json()}});
+    let mut params = json!({"ref": reference, "argument": {"name": argument.to_json(), "value": value.to_json()}});
     if let Some(context) = context {
         let context = context.to_json();
         params["context"] = if context.get("arguments").is_some() { context } else { json!({"arguments": context}) };

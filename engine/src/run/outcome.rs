@@ -141,7 +141,8 @@ mod tests {
 
     #[test]
     fn text_is_joined_from_every_kind_of_answer() {
-        let tool = json!({"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]});
+        let tool =
+            json!({"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]});
         assert_eq!(text(tool).as_deref(), Some("a\nb"));
         assert_eq!(text(json!({"contents": [{"uri": "x", "text": "c"}]})).as_deref(), Some("c"));
         let prompt = json!({"messages": [{"role": "user", "content": {"type": "text", "text": "d"}}]});

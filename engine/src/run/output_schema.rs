@@ -41,7 +41,11 @@ pub(super) async fn violations(
     failures.collect()
 }
 
-async fn list(session: &mut Session, judge: &Judge<'_>, steps: &mut Steps<'_, '_>) -> HashMap<String, Option<Expected>> {
+async fn list(
+    session: &mut Session,
+    judge: &Judge<'_>,
+    steps: &mut Steps<'_, '_>,
+) -> HashMap<String, Option<Expected>> {
     let id = session.fresh_id();
     let mut call = Call::new(page(Listing::Tools, None, None, id), session.server.timeout);
     call.pages = Some(Pages::new(Listing::Tools, None));

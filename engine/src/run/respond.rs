@@ -42,8 +42,7 @@ impl Scripts<'_> {
         turns: &mut Turns,
         server_turns: &mut HashMap<String, usize>,
     ) -> Option<Json> {
-        let levels =
-            [(self.step, &mut turns.step), (self.suite, &mut turns.suite), (self.server, server_turns)];
+        let levels = [(self.step, &mut turns.step), (self.suite, &mut turns.suite), (self.server, server_turns)];
         for (respond, used) in levels {
             let Some(entry) = respond.entries.iter().find(|entry| entry.method == method) else { continue };
             let turn = used.entry(method.to_owned()).or_insert(0);
@@ -57,7 +56,9 @@ impl Scripts<'_> {
         }
         Some(match method {
             "ping" => json!({"jsonrpc": "2.0", "id": id, "result": {}}),
-            _ => json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": format!("method not found: {method}")}}),
+            _ => {
+                json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": format!("method not found: {method}")}})
+            }
         })
     }
 

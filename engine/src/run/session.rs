@@ -219,7 +219,9 @@ impl Session {
         loop {
             let Ok(incoming) = timeout_at(deadline, self.stdio.receive()).await else { return Ok(None) };
             match incoming {
-                Incoming::Message(message) if message.id() == Some(id) && !matches!(message.kind, Kind::Request { .. }) => {
+                Incoming::Message(message)
+                    if message.id() == Some(id) && !matches!(message.kind, Kind::Request { .. }) =>
+                {
                     return Ok(Some(message));
                 }
                 Incoming::Message(message) => {

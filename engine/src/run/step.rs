@@ -175,7 +175,8 @@ impl Steps<'_, '_> {
         if missing.is_empty() {
             return Ok(ready);
         }
-        let failures = missing.into_iter().map(|(name, span)| judge.mismatch(format!("`{name}` was not captured"), span));
+        let failures =
+            missing.into_iter().map(|(name, span)| judge.mismatch(format!("`{name}` was not captured"), span));
         Err(failures.collect())
     }
 
@@ -386,9 +387,10 @@ fn fault_of(end: &End, call: &Call, window: &Window, session: &Session) -> Fault
         Some(format!("the server sent an error that names no request: {error}"))
     };
     match end {
-        End::TimedOut if session.broken => {
-            Fault::new(Code::Timeout, format!("{what} could not be sent within {}: the server does not read", plain(call.timeout)))
-        }
+        End::TimedOut if session.broken => Fault::new(
+            Code::Timeout,
+            format!("{what} could not be sent within {}: the server does not read", plain(call.timeout)),
+        ),
         End::TimedOut | End::Done if call.until_exit => {
             Fault::new(Code::Timeout, format!("the server did not end within {}", plain(call.timeout)))
         }
@@ -403,7 +405,9 @@ fn fault_of(end: &End, call: &Call, window: &Window, session: &Session) -> Fault
         End::StdoutClosed => {
             Fault::new(Code::ConnectionLost, format!("the server closed its stdout before it answered {what}"))
         }
-        End::Malformed(why) => Fault::new(Code::MalformedResponse, format!("the answer to {what} cannot be read: {why}")),
+        End::Malformed(why) => {
+            Fault::new(Code::MalformedResponse, format!("the answer to {what} cannot be read: {why}"))
+        }
         End::Done | End::Interrupted => Fault::new(Code::ConnectionLost, "the step did not run to its end"),
     }
 }
