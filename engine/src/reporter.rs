@@ -45,35 +45,19 @@ pub trait Reporter: Send {
 mod tests {
     use super::human::{Human, Look};
     use super::*;
-    use std::sync::{Arc, Mutex};
-
-    /// A place to write that can still be read afterwards.
-    #[derive(Clone, Default)]
-    struct Shared(Arc<Mutex<Vec<u8>>>);
-
-    impl io::Write for Shared {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
 
     const PLAIN: Look =
         Look { color: false, width: 100, live: false, quiet: false, verbose: false, show_frames: false };
 
     fn written<R: Reporter>(make: impl FnOnce(Box<dyn io::Write + Send>) -> R) -> String {
-        let output = Shared::default();
+        let output = sample::Output::default();
         let mut reporter = make(Box::new(output.clone()));
         for event in sample::run() {
             reporter.event(&event).unwrap();
             reporter.tick().unwrap();
         }
         reporter.finish().unwrap();
-        let bytes = output.0.lock().unwrap().clone();
-        String::from_utf8(bytes).unwrap()
+        output.text()
     }
 
     fn human(look: Look) -> String {
@@ -136,6 +120,40 @@ mod tests {
     #[test]
     fn junit_is_xml_whatever_the_server_sent() {
         let report = written(|output| junit::Junit::new("junit", output));
+        assert_well_formed(&report);
         golden(report, "junit.xml");
+    }
+
+    /// Reads the document as a strict parser would, as far as the reporter uses XML.
+    fn assert_well_formed(document: &str) {
+        let attribute = r#"\s[a-z]+="(?:[^<>"&]|&(?:amp|lt|gt|quot|#\d+);)*""#;
+        let token = format!(
+            r#"\A(?:<\?xml[^?]*\?>|<(?<open>[a-zA-Z-]+)(?:{attribute})*>|<[a-zA-Z-]+(?:{attribute})*/>|</(?<close>[a-zA-Z-]+)>|(?:[^<>&]|&(?:amp|lt|gt|quot|#\d+);)+)"#
+        );
+        let token = regex::Regex::new(&token).unwrap();
+        let (mut rest, mut open) = (document, Vec::new());
+        while let Some(found) = token.captures(rest) {
+            if let Some(name) = found.name("open") {
+                open.push(name.as_str());
+            } else if let Some(name) = found.name("close") {
+                assert_eq!(open.pop(), Some(name.as_str()), "before {rest}");
+            }
+            rest = &rest[found[0].len()..];
+        }
+        assert_eq!((rest, open.len()), ("", 0));
+    }
+
+    #[test]
+    fn the_docs_show_every_event() {
+        let docs = include_str!("../../docs/events.md");
+        for event in sample::run() {
+            let value = serde_json::to_value(&event).unwrap();
+            let title = format!("### `{}`", value["type"].as_str().unwrap());
+            let Some((_, section)) = docs.split_once(&title) else { panic!("{title} is missing") };
+            let section = section.split("\n### ").next().unwrap();
+            for field in value["data"].as_object().unwrap().keys() {
+                assert!(section.contains(&format!("`{field}`")), "{title} does not explain `{field}`");
+            }
+        }
     }
 }

@@ -4,6 +4,7 @@
 //! searched, keys and numbers of JSON values included, for the secret itself and for the shapes it takes on the way:
 //! see [`pattern`].
 
+mod cut;
 mod pattern;
 
 use super::{At, Attempt, Body, Failure, Frame, Log, SessionClosed, SessionOpened, StepFinished, StepId};
@@ -22,6 +23,7 @@ pub const MIN_CHARS: usize = 6;
 #[derive(Debug, Default)]
 pub struct Redactor {
     patterns: Vec<Regex>,
+    secrets: Vec<String>,
     /// The last test seen, as it came and as it leaves: a test stands in many events, one after the other.
     last: Option<(Arc<Test>, Arc<Test>)>,
 }
@@ -29,7 +31,8 @@ pub struct Redactor {
 impl Redactor {
     /// A redactor for these values; those under [`MIN_CHARS`] characters are left out.
     pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Redactor {
-        Redactor { patterns: pattern::compile(secrets), last: None }
+        let secrets = pattern::values(secrets);
+        Redactor { patterns: pattern::compile(&secrets), secrets, last: None }
     }
 
     /// Whether there is nothing to redact.
@@ -44,6 +47,9 @@ impl Redactor {
             if let Cow::Owned(replaced) = pattern.replace_all(&clean, REDACTED) {
                 clean = Cow::Owned(replaced);
             }
+        }
+        if let Some(replaced) = cut::redact(&clean, &self.secrets) {
+            clean = Cow::Owned(replaced);
         }
         clean
     }

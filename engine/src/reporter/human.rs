@@ -128,6 +128,9 @@ impl Human {
                     self.notes.push(note);
                     return Ok(());
                 }
+                if let Some(step) = &log.step {
+                    self.header.show(&step.test, self.look, &mut self.screen)?;
+                }
                 self.screen.line(&note)
             }
         }
@@ -152,7 +155,7 @@ impl Human {
         let again = trouble::again(finished, &self.tail, &self.told);
         if bad || !self.look.quiet {
             self.header.show(&finished.test, self.look, &mut self.screen)?;
-            self.screen.line(&suite::test_line(finished, again, &self.header, self.paint))?;
+            self.screen.line(&suite::test_line(finished, again, &self.header, self.look))?;
         }
         if bad && again.is_none() {
             self.told = finished.failures.first().map(|failure| (finished.test.file.clone(), failure.message.clone()));
@@ -171,24 +174,26 @@ impl Reporter for Human {
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
         match &event.body {
-            Body::RunStarted(started) => self.progress.run_started(started),
+            Body::RunStarted(started) => {
+                self.progress.run_started(started);
+                self.closing.run_started(started);
+            }
             Body::SessionOpened(opened) => self.session_opened(opened)?,
             Body::SessionClosed(closed) => self.session_closed(closed)?,
             Body::TestStarted { test } => {
                 self.progress.started(test);
-                if self.look.verbose {
+                if self.look.verbose || self.look.show_frames {
                     self.header.show(test, self.look, &mut self.screen)?;
                     self.screen.line(&self.paint.dim(&format!("  › {}", visible(&test.name))))?;
                 }
             }
             Body::Attempt(attempt) if !self.look.quiet => {
-                let line = suite::attempt_line(attempt, self.paint);
+                let line = suite::attempt_line(attempt, self.look);
                 self.header.show(&attempt.test, self.look, &mut self.screen)?;
                 self.screen.line(&line)?;
             }
             Body::Frame(frame) if self.look.show_frames => {
-                self.screen
-                    .block("    ", &trouble::frame(frame.direction, &frame.text, frame.cut, self.look, usize::MAX))?;
+                self.screen.block("    ", &trouble::frame(frame.direction, &frame.text, self.look, usize::MAX))?;
             }
             Body::Log(log) => self.log(log)?,
             Body::StepFinished(finished) => self.step_finished(finished)?,
@@ -214,5 +219,47 @@ impl Reporter for Human {
 
     fn wants_frames(&self) -> bool {
         self.look.show_frames
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::RunStarted;
+    use crate::reporter::sample;
+    use crate::suite::Lane;
+    use std::time::SystemTime;
+
+    #[test]
+    fn the_moving_line_is_erased_before_anything_else() {
+        let output = sample::Output::default();
+        let look = Look { color: false, width: 40, live: true, quiet: false, verbose: false, show_frames: false };
+        let mut human = Human::new("human", Box::new(output.clone()), look);
+        let test = sample::test("a.yml", "A", "s", Lane::Tools, "a name that is far too long for forty columns", 1);
+        let finished = TestFinished {
+            test: test.clone(),
+            status: Status::Passed,
+            duration_ms: 1.0,
+            failures: vec![],
+            reason: None,
+            attempts: None,
+        };
+        let started = RunStarted { version: "0", files: 1, tests: 7, jobs: 1, seed: None };
+        for body in [Body::RunStarted(started), Body::TestStarted { test }] {
+            human.event(&Event { seq: 1, at: SystemTime::UNIX_EPOCH, body }).unwrap();
+        }
+        human.tick().unwrap();
+        human.event(&Event { seq: 2, at: SystemTime::UNIX_EPOCH, body: Body::TestFinished(finished) }).unwrap();
+        human.tick().unwrap();
+        human.finish().unwrap();
+
+        let written = output.text();
+        let parts: Vec<&str> = written.split("\r\x1b[2K").collect();
+        let [before, moving, report, last, end] = parts[..] else { panic!("{parts:?}") };
+        assert_eq!((before, end), ("", ""));
+        assert!(moving.starts_with("  0/7 · ") && moving.ends_with('…'), "{moving}");
+        assert_eq!(super::super::text::columns(moving), 39);
+        assert_eq!(report, "A  a.yml · s\n  ✓ passed    1.0ms  a name that is far too long for forty columns\n");
+        assert!(last.starts_with("  1/7 · "), "{last}");
     }
 }

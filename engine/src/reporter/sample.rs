@@ -3,13 +3,14 @@
 use crate::event::*;
 use crate::suite::Lane;
 use serde_json::json;
-use std::sync::Arc;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 /// The stream of the run, in order.
 pub(crate) fn run() -> Vec<Event> {
     let mut stream = Stream::default();
-    stream.push(Body::RunStarted(RunStarted { version: "0.1.0", files: 3, tests: 12, jobs: 2, seed: None }));
+    stream.push(Body::RunStarted(RunStarted { version: "0.1.0", files: 3, tests: 12, jobs: 2, seed: Some(42) }));
     stream.push(opened("fs", Some(json!({"name": "file-server", "version": "1.2.0"}))));
     files(&mut stream);
     stream.push(opened("crashy", None));
@@ -151,6 +152,27 @@ fn crashes(stream: &mut Stream) {
     let rest = fault("connection_lost", "the server of this file is gone", 15);
     stream.finished(&test("never runs", 15), Status::Faulted, 0.0, vec![rest.clone()], None, None);
     stream.finished(&test("nor does this", 18), Status::Faulted, 0.0, vec![rest], None, None);
+}
+
+/// A place to write that can still be read afterwards.
+#[derive(Clone, Default)]
+pub(crate) struct Output(Arc<Mutex<Vec<u8>>>);
+
+impl Output {
+    /// What was written so far.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A test of a suite.

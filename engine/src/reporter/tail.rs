@@ -33,7 +33,6 @@ pub(super) struct Last<T> {
 pub(super) struct KeptFrame {
     pub(super) step: Option<u32>,
     pub(super) direction: Direction,
-    pub(super) cut: usize,
     pub(super) text: String,
 }
 
@@ -68,7 +67,7 @@ impl Tail {
 
     fn frame(&mut self, frame: &Frame) {
         let (step, text) = (number(&frame.step), cut_middle(&frame.text, CHARACTERS));
-        self.frames.push(KeptFrame { step, direction: frame.direction, cut: frame.cut, text }, FRAMES);
+        self.frames.push(KeptFrame { step, direction: frame.direction, text }, FRAMES);
     }
 
     fn log(&mut self, log: &Log) {
@@ -111,4 +110,47 @@ impl<T> Default for Last<T> {
 
 fn number(step: &Option<StepId>) -> Option<u32> {
     step.as_ref().map(|step| step.number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::StepFinished;
+    use crate::reporter::sample;
+    use crate::suite::Lane;
+
+    fn step(number: u32) -> StepId {
+        StepId { test: sample::test("a.yml", "A", "s", Lane::Tools, "t", 1), number }
+    }
+
+    fn stderr(step: Option<StepId>, text: &str) -> Body {
+        Body::Log(Log { from: LogFrom::Stderr, session: None, step, text: text.to_owned() })
+    }
+
+    fn ends(step: StepId, status: Status) -> Body {
+        Body::StepFinished(StepFinished { step, status, duration_ms: 0.0, failures: vec![] })
+    }
+
+    #[test]
+    fn keeps_the_end_of_much_in_little() {
+        let mut tail = Tail::default();
+        let lines: Vec<String> = (1..=1000).map(|number| number.to_string()).collect();
+        tail.event(&stderr(Some(step(1)), &lines.join("\n")));
+        tail.event(&stderr(Some(step(1)), &"x".repeat(1_000_000)));
+        assert_eq!(tail.stderr.kept.len(), LINES);
+        assert_eq!(tail.stderr.dropped, 981);
+        let text = tail.stderr_text().unwrap();
+        assert!(text.starts_with("982\n983\n") && text.len() < 2 * CHARACTERS, "{text}");
+    }
+
+    #[test]
+    fn what_a_passed_step_said_is_let_go() {
+        let mut tail = Tail::default();
+        tail.event(&stderr(None, "at the start\n"));
+        tail.event(&stderr(Some(step(1)), "one\n"));
+        tail.event(&ends(step(1), Status::Passed));
+        tail.event(&stderr(Some(step(2)), "two\n"));
+        tail.event(&ends(step(2), Status::Failed));
+        assert_eq!(tail.stderr_text().unwrap(), "at the start\ntwo");
+    }
 }

@@ -47,20 +47,28 @@ pub fn fit(text: &str, width: usize) -> String {
     fitted
 }
 
-/// `text` in rows of at most `width` columns, broken anywhere: for frames, which have no better place.
+/// `text` in rows of at most `width` columns, broken after a comma or a space where one is near: made for frames.
 pub fn rows(text: &str, width: usize) -> Vec<&str> {
     let width = width.max(2);
-    let (mut rows, mut start, mut used) = (Vec::new(), 0, 0);
-    for (index, character) in text.char_indices() {
-        let columns = character.width().unwrap_or(0);
-        if used + columns > width {
-            rows.push(&text[start..index]);
-            (start, used) = (index, 0);
-        }
-        used += columns;
+    let (mut rows, mut rest) = (Vec::new(), text);
+    while let Some(end) = overflow(rest, width) {
+        let near = rest[..end].rfind([',', ' ']).map(|index| index + 1).filter(|index| *index > end / 2);
+        let (row, after) = rest.split_at(near.unwrap_or(end));
+        rows.push(row);
+        rest = after;
     }
-    rows.push(&text[start..]);
+    rows.push(rest);
     rows
+}
+
+/// Where `text` leaves `width` columns, if it does.
+fn overflow(text: &str, width: usize) -> Option<usize> {
+    let mut used = 0;
+    let outside = |(_, character): &(usize, char)| {
+        used += character.width().unwrap_or(0);
+        used > width
+    };
+    text.char_indices().find(outside).map(|(index, _)| index)
 }
 
 /// `text` with its middle replaced by a note when it is longer than `limit` characters.
@@ -117,6 +125,7 @@ mod tests {
         assert_eq!(rows("abcdefg", 3), ["abc", "def", "g"]);
         assert_eq!(rows("日本語", 5), ["日本", "語"]);
         assert_eq!(rows("", 5), [""]);
+        assert_eq!(rows(r#"{"id":1,"method":"ping"}"#, 12), [r#"{"id":1,"#, r#""method":"pi"#, r#"ng"}"#]);
     }
 
     #[test]

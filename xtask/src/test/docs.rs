@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 
 const DEMO: &str = "name: demo\ncommand: mcptest\nargs: [demo-server]\n";
-const EMPTY: &str = "tests: []\n";
+const PING: &str = "server: { command: mcptest, args: [demo-server] }\ntests: [{ it: answers, ping: true }]\n";
 
 /// Checks every page.
 pub fn check(engine: &Engine) -> Findings {
@@ -82,8 +82,8 @@ fn blocks(text: &str) -> Vec<(String, usize, String)> {
 
 fn block(engine: &Engine, kind: &str, text: &str) -> Result<()> {
     let folder = std::env::temp_dir().join(format!("mcptest-docs-{}", std::process::id()));
-    std::fs::create_dir_all(&folder)?;
-    let (config, suite) = if kind == "yaml config" { (text, EMPTY) } else { (DEMO, text) };
+    std::fs::create_dir_all(folder.join("files"))?;
+    let (config, suite) = if kind == "yaml config" { (text, PING) } else { (DEMO, text) };
     std::fs::write(folder.join("mcptest.yml"), config)?;
     std::fs::write(folder.join("docs.test.mcp.yml"), suite)?;
     let outcome = match kind {

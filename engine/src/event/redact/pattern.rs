@@ -17,19 +17,24 @@ const MIN_LINE: usize = 16;
 /// Longer secrets are looked for in pieces: one expression of many alternations would take seconds to compile.
 const MAX_PIECE: usize = 400;
 
-/// A pattern for each secret that is long enough, the longest first, so that a secret inside another leaves no rest.
-pub(super) fn compile<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Vec<Regex> {
+/// The values to look for: those that are long enough, without the white space around them, and the lines of long ones;
+/// the longest first, so that a secret inside another leaves no rest.
+pub(super) fn values<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Vec<String> {
     let mut values: Vec<String> = Vec::new();
     for secret in secrets {
-        let secret = secret.as_ref();
+        let secret = secret.as_ref().trim();
         values.push(secret.to_owned());
-        values.push(secret.trim().to_owned());
         let lines = secret.lines().map(str::trim).filter(|line| line.chars().count() >= MIN_LINE);
         values.extend(lines.map(str::to_owned));
     }
-    values.retain(|value| value.trim().chars().count() >= MIN_CHARS);
+    values.retain(|value| value.chars().count() >= MIN_CHARS);
     values.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
     values.dedup();
+    values
+}
+
+/// The patterns of [`values`].
+pub(super) fn compile(values: &[String]) -> Vec<Regex> {
     let pieces = values.iter().flat_map(|value| pieces(value));
     pieces.filter_map(|piece| shapes(&piece).or_else(|_| Regex::new(&regex::escape(&piece))).ok()).collect()
 }
@@ -112,7 +117,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn hides(secret: &str, text: &str) -> bool {
-        compile([secret]).iter().any(|pattern| pattern.is_match(text))
+        compile(&values([secret])).iter().any(|pattern| pattern.is_match(text))
     }
 
     #[test]
@@ -153,7 +158,7 @@ mod tests {
     fn nothing_is_left_of_an_enormous_secret() {
         let secret: String = (0..1500).map(|number| format!("{number}\u{e9}/\\")).collect();
         let text = serde_json::to_string(&secret).unwrap();
-        let patterns = compile([&secret]);
+        let patterns = compile(&values([&secret]));
         let left = patterns.iter().fold(text, |text, pattern| pattern.replace_all(&text, "").into_owned());
         assert_eq!(left, "\"\"");
     }

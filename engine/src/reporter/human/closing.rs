@@ -3,7 +3,7 @@
 use super::Look;
 use super::paint::{Paint, symbol};
 use super::screen::Screen;
-use crate::event::{RunFinished, Status, Summary, Test, TestFinished};
+use crate::event::{RunFinished, RunStarted, Status, Summary, Test, TestFinished};
 use crate::reporter::text::{columns, count, duration};
 use crate::reporter::visible::visible;
 use std::io;
@@ -20,9 +20,16 @@ pub(super) struct Closing {
     bad: Vec<(Arc<Test>, Status, Option<&'static str>)>,
     files: Vec<Arc<str>>,
     flaky: usize,
+    seed: Option<u64>,
+    planned: usize,
 }
 
 impl Closing {
+    pub(super) fn run_started(&mut self, started: &RunStarted) {
+        self.seed = started.seed;
+        self.planned = started.tests;
+    }
+
     pub(super) fn add(&mut self, finished: &TestFinished) {
         let test = &finished.test;
         if self.files.last().is_none_or(|last| *last != test.file) {
@@ -45,13 +52,17 @@ impl Closing {
         }
         screen.gap()?;
         if finished.interrupted {
-            screen.line(&paint.warning("interrupted"))?;
+            let (done, planned) = (finished.summary.total, self.planned.max(finished.summary.total));
+            screen.line(&paint.warning(&format!("interrupted after {done} of {}", count(planned, "test"))))?;
         }
         screen.line(&self.sums(&finished.summary, paint))?;
-        match self.rerun() {
-            Some(command) => screen.line(&paint.dim(&format!("run the files that failed again: {command}"))),
-            None => Ok(()),
+        if let Some(seed) = self.seed {
+            screen.line(&paint.dim(&format!("shuffled; the same order again: --shuffle --seed {seed}")))?;
         }
+        if let Some(command) = self.rerun() {
+            screen.line(&paint.dim(&format!("only the files that failed, again:\n  {command}")))?;
+        }
+        Ok(())
     }
 
     fn list(&self, look: Look, screen: &mut Screen) -> io::Result<()> {
@@ -115,4 +126,59 @@ fn shell(word: &str) -> String {
         return word.to_owned();
     }
     format!("'{}'", visible(word).replace('\'', r"'\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reporter::sample;
+    use crate::suite::Lane;
+
+    const LOOK: Look = Look { color: false, width: 80, live: false, quiet: false, verbose: false, show_frames: false };
+
+    fn shown(closing: &Closing, finished: RunFinished) -> String {
+        let output = sample::Output::default();
+        let mut screen = Screen::new(Box::new(output.clone()));
+        closing.show(&finished, LOOK, &mut screen).unwrap();
+        screen.flush().unwrap();
+        output.text()
+    }
+
+    fn closing(files: usize, bad: usize, of: usize) -> Closing {
+        let mut closing = Closing::default();
+        closing.run_started(&RunStarted { version: "0", files, tests: files * of, jobs: 1, seed: None });
+        for file in 0..files {
+            for number in 0..of {
+                let status = if number < bad && file == 0 { Status::Failed } else { Status::Passed };
+                let name = format!("it's {file}.yml");
+                let test = sample::test(&name, "A", "s", Lane::Tests, &format!("test {number}"), number as u32);
+                let (failures, reason, attempts) = (vec![], None, None);
+                closing.add(&TestFinished { test, status, duration_ms: 1.0, failures, reason, attempts });
+            }
+        }
+        closing
+    }
+
+    #[test]
+    fn lists_no_more_than_a_screen() {
+        let summary = Summary { total: 100, passed: 50, failed: 50, duration_ms: 5.0, ..Summary::default() };
+        let text = shown(&closing(2, 50, 50), RunFinished { summary, exit_code: 1, interrupted: false });
+        assert_eq!(text.matches("✗").count(), LISTED);
+        assert!(
+            text.ends_with(
+                "  … and 10 more\n\n100 tests: 50 failed, 50 passed in 5.0ms\n\
+                 only the files that failed, again:\n  mcptest run 'it'\\''s 0.yml'\n"
+            ),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn says_when_the_run_was_cut_short_or_empty() {
+        let summary = Summary { total: 1, passed: 1, ..Summary::default() };
+        let text = shown(&closing(2, 0, 3), RunFinished { summary, exit_code: 130, interrupted: true });
+        assert_eq!(text, "interrupted after 1 of 6 tests\n1 test: 1 passed in 0.0ms\n");
+        let run = RunFinished { summary: Summary::default(), exit_code: 7, interrupted: false };
+        assert_eq!(shown(&Closing::default(), run), "no tests ran in 0.0ms\n");
+    }
 }

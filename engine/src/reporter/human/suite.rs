@@ -12,6 +12,9 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::Arc;
 
+/// Where names begin.
+const NAME_COLUMN: usize = 21;
+
 /// The suite that is being shown.
 #[derive(Default)]
 pub(super) struct Header {
@@ -58,7 +61,8 @@ impl Header {
 /// `  ✓ passed    1.2ms  reads an existing file`.
 ///
 /// `also` is a remark beside those that the result itself asks for.
-pub(super) fn test_line(finished: &TestFinished, also: Option<&str>, header: &Header, paint: Paint) -> String {
+pub(super) fn test_line(finished: &TestFinished, also: Option<&str>, header: &Header, look: Look) -> String {
+    let paint = Paint { color: look.color };
     let (status, test) = (finished.status, &finished.test);
     let flaky = status == Status::Passed && finished.attempts.is_some();
     let mark = match status {
@@ -80,17 +84,28 @@ pub(super) fn test_line(finished: &TestFinished, also: Option<&str>, header: &He
     });
     let mut remarks = remarks(finished, header);
     remarks.extend(also.map(|remark| visible(remark).into_owned()));
-    if !remarks.is_empty() {
-        line.push_str(&paint.dim(&format!(" ({})", remarks.join("; "))));
-    }
+    remark(&mut line, &test.name, &remarks.join("; "), look);
     line
 }
 
 /// `  ↻ retry            connects (attempt 2 of 3: no answer within 30s)`.
-pub(super) fn attempt_line(attempt: &Attempt, paint: Paint) -> String {
+pub(super) fn attempt_line(attempt: &Attempt, look: Look) -> String {
     let Attempt { test, attempt, of, reason } = attempt;
-    let remark = paint.dim(&format!("(attempt {attempt} of {of}: {})", visible(reason)));
-    format!("  {} {:7}  {} {remark}", paint.warning("↻ retry  "), "", visible(&test.name))
+    let paint = Paint { color: look.color };
+    let mut line = format!("  {} {:7}  {}", paint.warning("↻ retry  "), "", visible(&test.name));
+    remark(&mut line, &test.name, &format!("attempt {attempt} of {of}: {}", visible(reason)), look);
+    line
+}
+
+/// Adds a remark in parentheses behind the name, or below it where the line would be too long.
+fn remark(line: &mut String, name: &str, remark: &str, look: Look) {
+    if remark.is_empty() {
+        return;
+    }
+    let fits = NAME_COLUMN + columns(&visible(name)) + columns(remark) + 3 <= look.width;
+    let between = if fits { " ".to_owned() } else { format!("\n{}", " ".repeat(NAME_COLUMN)) };
+    line.push_str(&between);
+    line.push_str(&Paint { color: look.color }.dim(&format!("({remark})")));
 }
 
 fn remarks(finished: &TestFinished, header: &Header) -> Vec<String> {

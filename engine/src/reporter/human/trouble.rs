@@ -61,7 +61,7 @@ fn frames(tail: &Tail, look: Look, screen: &mut Screen) -> io::Result<()> {
             let label = step.map_or_else(|| "between steps".to_owned(), |number| format!("step {number}"));
             screen.line(&format!("{INDENT}{}", Paint { color: look.color }.dim(&label)))?;
         }
-        screen.block(INDENT, &frame(kept.direction, &kept.text, kept.cut, look, FRAME_ROWS))?;
+        screen.block(INDENT, &frame(kept.direction, &kept.text, look, FRAME_ROWS))?;
     }
     Ok(())
 }
@@ -86,8 +86,8 @@ fn title(name: &str, dropped: usize, what: &str, look: Look, screen: &mut Screen
     screen.line(&format!("{INDENT}{}", Paint { color: look.color }.dim(&format!("{name}{rest}"))))
 }
 
-/// A frame with its arrow, in at most `limit` rows of the terminal; `cut` bytes were left out before.
-pub(super) fn frame(direction: Direction, text: &str, cut: usize, look: Look, limit: usize) -> String {
+/// A frame with its arrow, in at most `limit` rows of the terminal.
+pub(super) fn frame(direction: Direction, text: &str, look: Look, limit: usize) -> String {
     let paint = Paint { color: look.color };
     let arrow = match direction {
         Direction::Sent => paint.dim("→"),
@@ -97,6 +97,5 @@ pub(super) fn frame(direction: Direction, text: &str, cut: usize, look: Look, li
     let room = look.width.saturating_sub(INDENT.len() + 2).max(20);
     let shown = visible(text);
     let shown = cut_middle(&shown, room.saturating_mul(limit));
-    let left_out = if cut == 0 { String::new() } else { paint.dim(&format!("\n  ({cut} bytes left out)")) };
-    format!("{arrow} {}{left_out}", rows(&shown, room).join("\n  "))
+    format!("{arrow} {}", rows(&shown, room).join("\n  "))
 }

@@ -60,4 +60,19 @@ mod tests {
         );
         assert!(Attribute(text).to_string().ends_with("😀&#13;&#10;&#9;"));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_stays_inside_its_place(text in proptest::prelude::any::<String>()) {
+            let allowed = |character: char| {
+                // The `Char` production of XML 1.0.
+                matches!(character, '\t' | '\n' | '\r' | '\x20'..='\u{fffd}' | '\u{10000}'..) && !"<>\"".contains(character)
+            };
+            let references = regex::Regex::new("&(?:(?:amp|lt|gt|quot|#[0-9]+);)?").unwrap();
+            for written in [Text(&text).to_string(), Attribute(&text).to_string()] {
+                proptest::prop_assert!(written.chars().all(allowed), "{written:?}");
+                proptest::prop_assert!(references.find_iter(&written).all(|found| found.len() > 1), "{written:?}");
+            }
+        }
+    }
 }
