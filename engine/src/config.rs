@@ -1,6 +1,9 @@
 //! Settings: what the config file says, resolved against the environment.
 
+pub mod env_file;
 pub mod file;
+#[cfg(test)]
+mod golden;
 
 use crate::source::Source;
 use crate::suite::server::Server;

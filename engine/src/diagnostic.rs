@@ -2,7 +2,10 @@
 //!
 //! Left of the plan every problem is one of these, and all of them are shown at once.
 
+mod render;
+
 use crate::source::{Source, Span};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// How bad a problem is.
@@ -49,6 +52,11 @@ impl Diagnostic {
         Diagnostic::new(Severity::Warning, message.into())
     }
 
+    fn identity(&self) -> (&str, Option<(&str, u32, u32)>) {
+        let place = self.place.as_ref().map(|(source, span)| (&*source.name, span.start, span.end));
+        (&self.message, place)
+    }
+
     fn new(severity: Severity, message: String) -> Diagnostic {
         Diagnostic { severity, message, place: None, label: None, also: Vec::new(), hints: Vec::new() }
     }
@@ -90,9 +98,21 @@ impl Diagnostics {
     }
 
     /// The text a person reads, with colour or without; one blank line between problems.
+    ///
+    /// Problems without a place come first, then file by file in the order of the text. A problem in a value that
+    /// several aliases use is shown once.
     pub fn render(&self, color: bool) -> String {
-        let _ = color;
-        String::new()
+        let mut seen = HashSet::new();
+        let mut list: Vec<&Diagnostic> = self.list.iter().filter(|one| seen.insert(one.identity())).collect();
+        list.sort_by_key(|one| one.place.as_ref().map(|(source, span)| (&source.name, span.start)));
+        let mut out = String::new();
+        for diagnostic in list {
+            if !out.is_empty() {
+                out.push('\n');
+            }
+            render::render(diagnostic, color, &mut out);
+        }
+        out
     }
 }
 

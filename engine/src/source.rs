@@ -3,7 +3,13 @@
 //! Everything a user writes is kept as a [`Node`] with its [`Span`] until the very end, so that a mismatch found at
 //! run time can still point at the suite line it came from.
 
+pub mod json;
+mod load;
+pub mod quantity;
+pub mod reader;
 pub mod yaml;
+
+pub use load::{MAX_FILE, load};
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -206,6 +212,21 @@ impl Node {
                 Json::Object(entries.iter().map(|entry| (entry.key.clone(), entry.value.to_json())).collect())
             }
             Kind::Literal(value) => value.clone(),
+        }
+    }
+}
+
+impl serde::Serialize for Node {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.kind {
+            Kind::Null => serializer.serialize_unit(),
+            Kind::Bool(value) => serializer.serialize_bool(*value),
+            Kind::Number(number) => number.serialize(serializer),
+            Kind::String(text) => serializer.serialize_str(text),
+            Kind::Mixed(pieces) => serializer.collect_str(&pieces.iter().map(Piece::text).collect::<String>()),
+            Kind::List(items) => serializer.collect_seq(items),
+            Kind::Map(entries) => serializer.collect_map(entries.iter().map(|entry| (&entry.key, &entry.value))),
+            Kind::Literal(value) => value.serialize(serializer),
         }
     }
 }

@@ -3,6 +3,7 @@
 //! [`parse`] makes them from a spanned tree and reports every problem; strings may still hold `${variables}`, which the
 //! plan fills in.
 
+pub mod environment;
 pub mod parse;
 pub mod server;
 pub mod template;
@@ -331,6 +332,18 @@ pub enum Field {
 }
 
 impl Lane {
+    /// The lanes that hold a file's own tests.
+    pub const ALL: [Lane; 8] = [
+        Lane::Tests,
+        Lane::Tools,
+        Lane::Resources,
+        Lane::Prompts,
+        Lane::Agents,
+        Lane::Compliance,
+        Lane::Security,
+        Lane::Evals,
+    ];
+
     /// The key in a suite.
     pub fn key(self) -> &'static str {
         match self {
@@ -345,6 +358,32 @@ impl Lane {
             Lane::Before => "before",
             Lane::After => "after",
         }
+    }
+}
+
+impl Field {
+    /// The field of this name in `expect`.
+    pub fn from_key(key: &str) -> Option<Field> {
+        Some(match key {
+            "response" => Field::Response,
+            "result" => Field::Result,
+            "error" => Field::Error,
+            "isError" => Field::IsError,
+            "text" => Field::Text,
+            "structured" => Field::Structured,
+            "content" => Field::Content,
+            "notifications" => Field::Notifications,
+            "requests" => Field::Requests,
+            "stderr" => Field::Stderr,
+            "stdout" => Field::Stdout,
+            "duration" => Field::Duration,
+            "performance" => Field::Performance,
+            "exitCode" => Field::ExitCode,
+            "no-response" => Field::NoResponse,
+            "files" => Field::Files,
+            "checks" => Field::Checks,
+            _ => return None,
+        })
     }
 }
 
@@ -372,4 +411,6 @@ pub struct Setting {
     pub lenient: bool,
     /// The folder the command was started in.
     pub working_dir: PathBuf,
+    /// The variables that `${VAR}` reads in server definitions.
+    pub environment: environment::Environment,
 }

@@ -1,1 +1,102 @@
-//! The config file as written, and how it becomes a [`super::Config`].
+//! The config file as written, and how it becomes a [`Config`].
+//!
+//! ```yaml
+//! command: node
+//! args: [server.js]
+//! env: { TOKEN: "${TOKEN}" }
+//! ```
+
+use super::Config;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::schema::{CONFIG, SERVER};
+use crate::source::reader::{Fields, Reader};
+use crate::source::{self, Entry, yaml};
+use crate::suite::Setting;
+use crate::suite::server::{Server, parse as server};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where a config is looked for, first to last.
+const NAMES: [&str; 5] = ["mcptest.yml", "mcptest.yaml", "mcptest.json", "conductor.config.json", "aegis.config.json"];
+/// Configs of the family whose suites carry stray keys.
+const FAMILY: [&str; 2] = ["conductor.config.json", "aegis.config.json"];
+/// What a config of that family must say.
+const FAMILY_REQUIRED: [&str; 3] = ["name", "command", "args"];
+
+/// The config of a folder; when there are several the first is taken, with a warning.
+pub fn discover(working_dir: &Path, diagnostics: &mut Diagnostics) -> Option<PathBuf> {
+    let mut found = NAMES.into_iter().filter(|name| working_dir.join(name).is_file());
+    let first = found.next()?;
+    for other in found {
+        diagnostics.push(
+            Diagnostic::warning(format!("`{other}` is not read, because `{first}` stands beside it"))
+                .hint(format!("remove one of them, or choose with `--config {other}`")),
+        );
+    }
+    Some(working_dir.join(first))
+}
+
+/// Reads a config; every problem goes into `diagnostics`, and a config that comes back beside errors is of no use.
+pub fn load(path: &Path, setting: &Setting, diagnostics: &mut Diagnostics) -> Option<Config> {
+    let shown = path.strip_prefix(&setting.working_dir).unwrap_or(path).to_string_lossy();
+    let source = source::load(path, &shown).map_err(|problem| diagnostics.push(problem)).ok()?;
+    let family = path.file_name().is_some_and(|name| FAMILY.iter().any(|known| name == *known));
+    let root = yaml::parse(&source, diagnostics)?;
+    let lenient = setting.lenient || family;
+    let mut reader = Reader { source: &source, diagnostics, lenient };
+    let mut fields = reader.fields(root, &CONFIG)?;
+    if family {
+        require(&mut reader, &fields);
+    }
+    let servers = named_servers(&mut reader, &mut fields, setting);
+    let secrets = fields.take("secrets").map(|given| reader.texts(given)).unwrap_or_default();
+    let reporters = fields.take("reporters").map(|given| reader.texts(given)).unwrap_or_default();
+    let server = top_level_server(&mut reader, &mut fields, setting, family);
+    reader.finish(fields);
+    Some(Config { source: Some(source.clone()), lenient, server, servers, secrets, reporters })
+}
+
+fn require(reader: &mut Reader<'_>, fields: &Fields) {
+    let missing: Vec<String> =
+        FAMILY_REQUIRED.iter().filter(|key| fields.place_of(key).is_none()).map(|key| format!("`{key}`")).collect();
+    if !missing.is_empty() {
+        let diagnostic = reader.error(fields.head(), format!("the config needs {}", missing.join(", ")));
+        diagnostic
+            .hints
+            .push("`{\"name\": \"My server\", \"command\": \"node\", \"args\": [\"server.js\"]}`".to_owned());
+    }
+}
+
+/// The server at the top level, when there is a command; settings without one would apply to nothing.
+fn top_level_server(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields,
+    setting: &Setting,
+    family: bool,
+) -> Option<Arc<Server>> {
+    if fields.place_of("command").is_some() {
+        return server::server(reader, fields, None, setting).map(Arc::new);
+    }
+    let has_later = CONFIG.later.iter().any(|later| fields.place_of(later.name).is_some());
+    for key in SERVER.keys().map(|key| key.name) {
+        let Some(span) = fields.take(key).map(|given| given.key_span) else { continue };
+        if !family && !has_later {
+            let diagnostic =
+                reader.error(span, format!("`{key}` belongs to a server, and there is no `command` beside it"));
+            diagnostic.hints.push("add a `command`, or move it into an entry of `servers`".to_owned());
+        }
+    }
+    None
+}
+
+fn named_servers(reader: &mut Reader<'_>, fields: &mut Fields, setting: &Setting) -> Vec<Arc<Server>> {
+    let Some(given) = fields.take("servers") else { return Vec::new() };
+    let mut servers = Vec::new();
+    for Entry { key, value, .. } in reader.entries(given) {
+        if key.starts_with("x-") {
+            continue;
+        }
+        servers.extend(server::parse(reader, value, Some(&key), setting).map(Arc::new));
+    }
+    servers
+}

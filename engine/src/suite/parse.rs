@@ -1,1 +1,153 @@
 //! Suite text to a typed suite, with every problem in one go.
+//!
+//! The tree is consumed: expectations, requests and arguments move into the suite as [`Node`]s with their places, and
+//! `${variables}` in them stay as they are until the plan fills them in.
+
+mod action;
+mod case;
+mod each;
+mod expect;
+mod respond;
+
+pub(crate) use respond::respond;
+
+use super::server::{self, Server};
+use super::{Case, Lane, Respond, ServerChoice, Setting, Suite, Variable};
+use crate::diagnostic::Diagnostics;
+use crate::schema::{LANES, SUITE};
+use crate::source::reader::{Fields, Given, Reader};
+use crate::source::{Entry, Kind, Node, Source, Span, yaml};
+use std::sync::Arc;
+
+/// Parses a suite; every problem goes into `diagnostics`, and a suite that comes back beside errors is of no use.
+pub fn parse(source: &Arc<Source>, setting: &Setting, diagnostics: &mut Diagnostics) -> Option<Suite> {
+    let root = yaml::parse(source, diagnostics)?;
+    let reader = Reader { source, diagnostics, lenient: setting.lenient };
+    Parser { reader, setting }.suite(root)
+}
+
+/// YAML and suite parsing of any text, for fuzzing: whatever it holds, this returns.
+pub fn parse_text(text: &str) -> Diagnostics {
+    let mut diagnostics = Diagnostics::default();
+    let source = Source::new("fuzz.test.mcp.yml", "fuzz.test.mcp.yml", text.to_owned());
+    parse(&source, &Setting::default(), &mut diagnostics);
+    diagnostics
+}
+
+struct Parser<'a> {
+    reader: Reader<'a>,
+    setting: &'a Setting,
+}
+
+impl Parser<'_> {
+    fn suite(&mut self, root: Node) -> Option<Suite> {
+        if let Kind::List(_) = root.kind {
+            self.reader
+                .error(Span { start: root.span.start, end: root.span.start + 1 }, "a suite is a mapping, found a list")
+                .hints
+                .push(
+                    "put the list under a lane: `tests:` for raw JSON-RPC, or `tools:`, `resources:`, `prompts:`"
+                        .into(),
+                );
+            return None;
+        }
+        let mut fields = self.reader.fields(root, &SUITE)?;
+        let head = fields.head();
+        let source = self.reader.source.clone();
+        let mut suite = Suite {
+            description: self.description(&mut fields),
+            server: self.server_choice(fields.take("server")),
+            variables: self.variables(fields.take("variables")),
+            respond: self.respond(fields.take("respond")),
+            before: self.cases(fields.take("before"), Lane::Before),
+            cases: Vec::new(),
+            after: self.cases(fields.take("after"), Lane::After),
+            unsupported: Vec::new(),
+            source,
+        };
+        let lanes = self.lanes(&mut fields, &mut suite);
+        if !lanes && (self.reader.lenient || !fields.has_near(&LANES.iter().map(|lane| lane.name).collect::<Vec<_>>()))
+        {
+            self.reader.error(head, "the suite has no tests").hints.push(
+                "write them in a list under `tests:` (raw JSON-RPC), `tools:`, `resources:` or `prompts:`".into(),
+            );
+        }
+        self.reader.finish(fields);
+        Some(suite)
+    }
+
+    /// The lanes in document order; says whether there is any.
+    fn lanes(&mut self, fields: &mut Fields, suite: &mut Suite) -> bool {
+        let mut lanes: Vec<(Span, Lane)> =
+            Lane::ALL.iter().filter_map(|lane| Some((fields.place_of(lane.key())?, *lane))).collect();
+        lanes.sort_by_key(|(span, _)| span.start);
+        for (span, lane) in &lanes {
+            let given = fields.take(lane.key());
+            match lane {
+                Lane::Agents | Lane::Compliance | Lane::Security | Lane::Evals => {
+                    suite.unsupported.push((*lane, *span))
+                }
+                _ => suite.cases.extend(self.cases(given, *lane)),
+            }
+        }
+        !lanes.is_empty()
+    }
+
+    fn description(&mut self, fields: &mut Fields) -> Arc<str> {
+        let written = fields.take("description").and_then(|given| self.reader.text(given));
+        written.map(Arc::from).unwrap_or_else(|| {
+            let path = &self.reader.source.path;
+            path.file_name().map_or(self.reader.source.name.clone(), |name| name.to_string_lossy().into())
+        })
+    }
+
+    fn cases(&mut self, given: Option<Given>, lane: Lane) -> Vec<Case> {
+        let Some(given) = given else { return Vec::new() };
+        self.reader.list(given).into_iter().filter_map(|node| self.case(node, lane)).collect()
+    }
+
+    fn server_choice(&mut self, given: Option<Given>) -> Option<ServerChoice> {
+        let given = given?;
+        match given.value.kind {
+            Kind::String(name) => Some(ServerChoice::Named(name, given.value.span)),
+            Kind::Map(_) => self.server(given.value).map(|server| ServerChoice::Inline(Arc::new(server))),
+            _ => {
+                self.reader.wrong_type(&given);
+                None
+            }
+        }
+    }
+
+    fn server(&mut self, node: Node) -> Option<Server> {
+        server::parse::parse(&mut self.reader, node, None, self.setting)
+    }
+
+    fn variables(&mut self, given: Option<Given>) -> Vec<Variable> {
+        let Some(given) = given else { return Vec::new() };
+        let entries = self.reader.entries(given);
+        let named = entries.into_iter().filter(|entry| self.is_name("a variable", &entry.key, entry.key_span));
+        let variable = |Entry { key, key_span, value }| Variable { name: key, span: key_span, value };
+        named.map(variable).collect()
+    }
+
+    fn respond(&mut self, given: Option<Given>) -> Respond {
+        given.map(|given| respond(&mut self.reader, given)).unwrap_or_default()
+    }
+
+    /// Whether `${name}` can stand for something; reports it when not.
+    fn is_name(&mut self, what: &str, name: &str, span: Span) -> bool {
+        let starts = name.starts_with(|c: char| c.is_alphabetic() || c == '_');
+        let problem = if name == "tmp" {
+            "`tmp` is taken: it is the server's fresh folder"
+        } else if !starts || !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.')) {
+            "a name has letters, digits, `_`, `-` and `.`, and begins with a letter"
+        } else {
+            return true;
+        };
+        self.reader.error(span, format!("`{name}` cannot name {what}")).label = Some(problem.to_owned());
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,11 @@
 //! A server under test, as a config or a suite defines it.
 
+pub(crate) mod parse;
+pub mod variables;
+
 use super::Respond;
 use crate::source::{Json, Source, Span};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +20,8 @@ pub const MAX_LINE: usize = 64 * 1024 * 1024;
 
 /// How a server is started and spoken to.
 ///
-/// Environment variables are already filled in; `${tmp}` stays until the process is started.
+/// Environment variables are already filled in; `${tmp}` stays, and `$${` stays for `${`, until the process is started:
+/// see [`variables::fill_tmp`].
 #[derive(Debug, Clone)]
 pub struct Server {
     /// Stands in report headers.
@@ -67,4 +71,43 @@ pub enum Restart {
     File,
     /// One per test.
     Test,
+}
+
+impl Server {
+    /// A server from a command line, with every setting at its default.
+    pub fn from_command(argv: &[String], cwd: PathBuf) -> Server {
+        let name: Arc<str> = argv.first().map_or("", |command| name_of(command)).into();
+        let mut argv = argv.iter().map(|word| variables::escape(word));
+        let command = argv.next().unwrap_or_default();
+        Server::new(name, command, argv.collect(), cwd)
+    }
+
+    /// A server with every setting at its default.
+    pub fn new(name: impl Into<Arc<str>>, command: String, args: Vec<String>, cwd: PathBuf) -> Server {
+        Server {
+            name: name.into(),
+            origin: None,
+            command,
+            args,
+            cwd,
+            env: Vec::new(),
+            startup_timeout: STARTUP_TIMEOUT,
+            ready_pattern: None,
+            timeout: STEP_TIMEOUT,
+            shutdown_timeout: SHUTDOWN_TIMEOUT,
+            restart: Restart::Run,
+            protocol: None,
+            client: Json::Object(serde_json::Map::new()),
+            respond: Respond::default(),
+            fixture: None,
+            barrier: true,
+            max_line: MAX_LINE,
+            secrets: Vec::new(),
+        }
+    }
+}
+
+/// What a server without a name is called: its program, without the folder.
+fn name_of(command: &str) -> &str {
+    Path::new(command).file_name().and_then(|name| name.to_str()).unwrap_or(command)
 }

@@ -1,0 +1,181 @@
+//! Diagnostics as a person reads them.
+//!
+//! ```text
+//! error: unknown key `expct`
+//!  --> a.test.mcp.yml:4:5
+//!   |
+//! 4 |     expct: {}
+//!   |     ^^^^^ did you mean `expect`?
+//! hint: a test takes `it`, `request`, …
+//! ```
+//!
+//! Only the lines around a place are handed to the renderer, so that the size of the file costs nothing.
+
+use super::{Diagnostic, Severity};
+use crate::source::{Source, Span};
+use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
+use std::fmt::Write;
+use std::ops::Range;
+
+/// How much of a long line is shown before the caret, in characters.
+const BEFORE: usize = 60;
+/// How much of a long line is shown from the caret on, in characters.
+const AFTER: usize = 80;
+/// Places at most this many lines apart share one excerpt.
+const NEAR: u32 = 12;
+/// How wide the renderer may go: excerpts are already cut.
+const WIDTH: usize = 4 * (BEFORE + AFTER);
+
+/// Appends one diagnostic, with a line end after its last line.
+pub(super) fn render(diagnostic: &Diagnostic, color: bool, out: &mut String) {
+    let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(WIDTH);
+    let level = match diagnostic.severity {
+        Severity::Error => Level::ERROR,
+        Severity::Warning => Level::WARNING,
+    };
+    let mut group = Group::with_title(level.primary_title(diagnostic.message.as_str()));
+    if let Some((source, span)) = &diagnostic.place {
+        let mut marks = vec![Mark { span: *span, label: diagnostic.label.as_deref(), kind: AnnotationKind::Primary }];
+        marks.extend(diagnostic.also.iter().map(|(span, text)| Mark {
+            span: *span,
+            label: Some(text),
+            kind: AnnotationKind::Context,
+        }));
+        for excerpt in excerpts(source, marks) {
+            group = group.element(excerpt);
+        }
+    }
+    let rendered = renderer.render(&[group]);
+    match &diagnostic.place {
+        Some((source, span)) => out.push_str(&with_place(&rendered, source, *span)),
+        None => out.push_str(&rendered),
+    }
+    out.push('\n');
+    for hint in &diagnostic.hints {
+        let style = if color { annotate_snippets::renderer::DEFAULT_HELP_STYLE } else { anstyle::Style::new() };
+        let _ = writeln!(out, "{style}hint{style:#}: {hint}");
+    }
+}
+
+/// The text with the true column in its header: the renderer counts from where a long line was cut.
+fn with_place(rendered: &str, source: &Source, span: Span) -> String {
+    let place = source.position(span.start);
+    let header = format!("{}:{}:", source.name, place.line);
+    let Some(at) = rendered.find(&header).map(|at| at + header.len()) else { return rendered.to_owned() };
+    let digits = rendered[at..].bytes().take_while(u8::is_ascii_digit).count();
+    format!("{}{}{}", &rendered[..at], place.column, &rendered[at + digits..])
+}
+
+struct Mark<'a> {
+    span: Span,
+    label: Option<&'a str>,
+    kind: AnnotationKind,
+}
+
+/// One snippet for marks that stand near each other, else one each, the primary first.
+fn excerpts<'a>(source: &'a Source, marks: Vec<Mark<'a>>) -> Vec<Snippet<'a, Annotation<'a>>> {
+    let line = |mark: &Mark<'_>| source.position(mark.span.start).line;
+    let first = marks.iter().map(line).min().unwrap_or(1);
+    let last = marks.iter().map(line).max().unwrap_or(1);
+    let short = (first..=last.min(first + NEAR)).all(|line| source.line(line).len() <= BEFORE + AFTER);
+    if last - first <= NEAR && short {
+        return vec![excerpt(source, first, last, marks)];
+    }
+    marks
+        .into_iter()
+        .map(|mark| (line(&mark), mark))
+        .map(|(line, mark)| excerpt(source, line, line, vec![mark]))
+        .collect()
+}
+
+fn excerpt<'a>(source: &'a Source, first: u32, last: u32, marks: Vec<Mark<'a>>) -> Snippet<'a, Annotation<'a>> {
+    let mut text = String::new();
+    let mut annotations = Vec::new();
+    for number in first..=last {
+        let line = source.line(number);
+        let line_start = line.as_ptr() as usize - source.text.as_ptr() as usize;
+        let here: Vec<&Mark<'a>> =
+            marks.iter().filter(|mark| source.position(mark.span.start).line == number).collect();
+        let window = match here.first() {
+            Some(mark) if line.len() > BEFORE + AFTER => window(line, mark.span.start as usize - line_start),
+            _ => 0..line.len(),
+        };
+        if window.start > 0 {
+            text.push('…');
+        }
+        for mark in here {
+            // A span of several lines is marked on its first one.
+            let start = (mark.span.start as usize - line_start).clamp(window.start, window.end);
+            let end = (mark.span.end as usize).saturating_sub(line_start).clamp(start, window.end);
+            let shift = text.len();
+            let range = shift + start - window.start..shift + end - window.start;
+            let annotation = mark.kind.span(range);
+            annotations.push(match mark.label {
+                Some(label) => annotation.label(label),
+                None => annotation,
+            });
+        }
+        text.push_str(&line[window.clone()]);
+        if window.end < line.len() {
+            text.push('…');
+        }
+        text.push('\n');
+    }
+    Snippet::source(text).path(&*source.name).line_start(first as usize).annotations(annotations)
+}
+
+/// The part of a long line around the byte `at`.
+fn window(line: &str, at: usize) -> Range<usize> {
+    let at = at.min(line.len());
+    let (before, after) = (&line[..at], &line[at..]);
+    let start = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(byte, _)| byte);
+    let end = after.char_indices().nth(AFTER).map_or(line.len(), |(byte, _)| at + byte);
+    start..end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rendered(text: &str, needle: &str) -> String {
+        let source = Source::new("a.yml", "a.yml", text.to_owned());
+        let at = text.find(needle).expect("the needle");
+        let mut out = String::new();
+        let diagnostic = Diagnostic::error("wrong").at(&source, Span::new(at, at + needle.len())).label("here");
+        render(&diagnostic.hint("write it right"), false, &mut out);
+        out
+    }
+
+    #[test]
+    fn the_caret_stands_under_its_text_after_tabs_and_wide_characters() {
+        let out = rendered("ok: 1\n\t語é: bad\n", "bad");
+        let lines: Vec<&str> = out.lines().collect();
+        assert_eq!(lines[1], " --> a.yml:2:6");
+        let width = |text: &str| unicode_width::UnicodeWidthStr::width(text);
+        let text = lines[3].split("bad").next().expect("the text");
+        let caret = lines[4].split('^').next().expect("the caret");
+        assert_eq!(width(text), width(caret), "{out}");
+        assert_eq!(lines[5], "hint: write it right");
+    }
+
+    #[test]
+    fn long_lines_are_cut_around_the_caret_and_keep_their_column() {
+        let out = rendered(&format!("{}bad{}", "ä".repeat(5000), "x".repeat(5000)), "bad");
+        assert!(out.contains("a.yml:1:5001"), "{out}");
+        assert!(out.lines().all(|line| line.chars().count() < 200), "{out}");
+        assert!(out.contains("^^^ here"), "{out}");
+    }
+
+    #[test]
+    fn far_places_get_excerpts_of_their_own() {
+        let text = format!("a: 1\n{}a: 2\n", "b: 0\n".repeat(100));
+        let source = Source::new("a.yml", "a.yml", text.clone());
+        let again = text.rfind("a: 2").expect("the second");
+        let mut out = String::new();
+        let diagnostic =
+            Diagnostic::error("twice").at(&source, Span::new(again, again + 1)).also(Span::new(0, 1), "first");
+        render(&diagnostic, false, &mut out);
+        assert!(out.contains("102 | a: 2") && out.contains("1 | a: 1"), "{out}");
+        assert!(out.lines().count() < 12, "{out}");
+    }
+}

@@ -1,0 +1,29 @@
+//! The keys of suites and configs: one table each, from which the parser takes what it accepts, what it says about the
+//! rest, and the JSON Schema that an editor can use.
+
+mod config;
+mod event;
+mod json;
+mod suite;
+mod table;
+
+pub use config::{CLIENT, CONFIG, CONFIG_ONLY, SERVER};
+pub use suite::{ACTIONS, ANSWER, CASE, CASE_ONLY, CHECK, COMPLETE, EXPECT, LANES, PERFORMANCE, RAW, STEP, SUITE};
+pub use table::{Key, Later, Table, Takes};
+
+use serde_json::Value;
+
+/// The JSON Schema (2020-12) of a suite file.
+pub fn suite() -> Value {
+    json::document(&SUITE, "mcptest suite")
+}
+
+/// The JSON Schema (2020-12) of a config file.
+pub fn config() -> Value {
+    json::document(&CONFIG, "mcptest config")
+}
+
+/// The JSON Schema (2020-12) of one event of the stream.
+pub fn event() -> Value {
+    event::document()
+}

@@ -1,0 +1,122 @@
+//! The keys of a config file and of a server definition.
+
+use super::suite::ANSWER;
+use super::table::{Key, Later, Table, Takes};
+use Takes::{Anything, Boolean, Choice, Duration, Filled, List, Map, OneOf, Regex, Scalar, Size, Text};
+
+const CAPABILITY: Takes = OneOf(&[Boolean, Map(&Anything)]);
+
+static SERVER_KEYS: &[Key] = &[
+    Key::new("name", Text, "Filesystem server", "Stands in report headers."),
+    Key::new("command", OneOf(&[Text, Filled(&Text)]), "node", "The program, or the whole command line as a list."),
+    Key::new("args", List(&Scalar), "[server.js, --stdio]", "The program's arguments."),
+    Key::new("cwd", Text, "./server", "Where it runs; this file's folder by default."),
+    Key::new(
+        "env",
+        Map(&Scalar),
+        "{TOKEN: \"${TOKEN}\"}",
+        "Added to the inherited environment; `${VAR}` and `${VAR:-default}` read ours.",
+    ),
+    Key::new("startupTimeout", Duration, "30s", "For the `readyPattern` wait, and again for `initialize` (5 s)."),
+    Key::new("readyPattern", Regex, "listening on", "A regular expression awaited on stderr before `initialize`."),
+    Key::new("timeout", Duration, "10s", "How long a step may take (30 s)."),
+    Key::new("shutdownTimeout", Duration, "2s", "How long each stage of the shutdown waits (2 s)."),
+    Key::new(
+        "restart",
+        Choice(&["run", "file", "test"]),
+        "file",
+        "How long a process is kept: the run, a suite file, or a test.",
+    ),
+    Key::new(
+        "protocol",
+        Choice(&["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "legacy", "auto"]),
+        "2025-11-25",
+        "The protocol revision to ask for.",
+    ),
+    Key::new("client", Takes::Table(&CLIENT), "{roots: true}", "Capabilities the client declares."),
+    Key::new(
+        "respond",
+        Map(&OneOf(&[Takes::Table(&ANSWER), Filled(&Takes::Table(&ANSWER))])),
+        "{roots: {result: {roots: []}}}",
+        "Scripted answers to the server's requests.",
+    ),
+    Key::new("fixture", Text, "./fixture", "A folder copied into `${tmp}` before the server starts."),
+    Key::new("barrier", Boolean, "false", "Whether start-up ends with an awaited ping (true)."),
+    Key::new("maxLine", Size, "64MiB", "The longest line the server may send (64 MiB)."),
+];
+
+const HTTP: &[Later] = &[
+    Later { name: "url", part_of: "Streamable HTTP" },
+    Later { name: "headers", part_of: "Streamable HTTP" },
+    Later { name: "auth", part_of: "Streamable HTTP" },
+    Later { name: "tls", part_of: "Streamable HTTP" },
+    Later { name: "waitForReady", part_of: "Streamable HTTP" },
+];
+
+/// What a config has beside a server.
+pub static CONFIG_ONLY: &[Key] = &[
+    Key::new(
+        "servers",
+        Map(&Takes::Table(&SERVER)),
+        "{fs: {command: node, args: [fs.js]}}",
+        "Servers by name; a suite or a test picks one with `server:`.",
+    ),
+    Key::new(
+        "secrets",
+        List(&Text),
+        "[API_KEY]",
+        "Names of environment variables whose values are redacted in reports.",
+    ),
+    Key::new("reporters", List(&Text), "[human, junit=report.xml]", "Reports to write, as `--reporter` takes them."),
+];
+
+/// A server definition.
+pub static SERVER: Table = Table {
+    name: "server",
+    title: "a server",
+    doc: "How a server is started and spoken to.",
+    example: "{command: node, args: [server.js]}",
+    groups: &[SERVER_KEYS],
+    one_of: &[],
+    required: &["command"],
+    later: HTTP,
+    elsewhere: &[(&[CONFIG_ONLY], "belongs to the top level of the config")],
+};
+
+/// A config file.
+pub static CONFIG: Table = Table {
+    name: "config",
+    title: "a config",
+    doc: "The server under test, or several by name, and how to report.",
+    example: "{command: node, args: [server.js]}",
+    groups: &[SERVER_KEYS, CONFIG_ONLY],
+    one_of: &[],
+    required: &[],
+    later: &[
+        Later { name: "url", part_of: "Streamable HTTP" },
+        Later { name: "headers", part_of: "Streamable HTTP" },
+        Later { name: "auth", part_of: "Streamable HTTP" },
+        Later { name: "tls", part_of: "Streamable HTTP" },
+        Later { name: "waitForReady", part_of: "Streamable HTTP" },
+        Later { name: "extensions", part_of: "extensions" },
+        Later { name: "plugins", part_of: "extensions" },
+    ],
+    elsewhere: &[(&[super::suite::LANES], "belongs in a suite file (`*.test.mcp.yml`)")],
+};
+
+/// `client: {…}`.
+pub static CLIENT: Table = Table {
+    name: "client",
+    title: "`client`",
+    doc: "Capabilities the client declares: `true`, or an object that is sent as it is.",
+    example: "{roots: true}",
+    groups: &[&[
+        Key::new("roots", CAPABILITY, "{listChanged: true}", "The client has roots."),
+        Key::new("sampling", CAPABILITY, "true", "The client can sample a model."),
+        Key::new("elicitation", CAPABILITY, "true", "The client can ask its user."),
+    ]],
+    one_of: &[],
+    required: &[],
+    later: &[],
+    elsewhere: &[],
+};

@@ -1,0 +1,288 @@
+//! A server definition to a [`Server`].
+
+use super::{Restart, Server, name_of, variables};
+use crate::schema::{CLIENT, SERVER, Takes};
+use crate::source::reader::{Fields, Given, Reader};
+use crate::source::{Entry, Json, Kind, Node, Span};
+use crate::suite::Setting;
+use crate::suite::parse::respond;
+use std::path::{Path, PathBuf};
+
+/// Values from the environment shorter than this are not redacted: they would black out half of every report.
+const SECRET_LENGTH: usize = 6;
+/// Revisions that this version speaks no words of yet.
+const MODERN: [&str; 2] = ["modern", "2026-07-28"];
+const RESTARTS: [Restart; 3] = [Restart::Run, Restart::File, Restart::Test];
+
+/// Reads a definition; `name` is its key in `servers`, if it has one.
+pub(crate) fn parse(reader: &mut Reader<'_>, node: Node, name: Option<&str>, setting: &Setting) -> Option<Server> {
+    let mut fields = reader.fields(node, &SERVER)?;
+    if let (Some(key), Some(place)) = (name, fields.place_of("name")) {
+        let twice = reader.error(place, format!("the server is already called `{key}`, by its key in `servers`"));
+        twice.hints.push("remove `name`, or rename the key".to_owned());
+    }
+    let server = server(reader, &mut fields, name, setting);
+    reader.finish(fields);
+    server
+}
+
+/// Reads the keys of a server out of `fields`, of a definition or a whole config.
+pub(crate) fn server(
+    reader: &mut Reader<'_>,
+    fields: &mut Fields,
+    name: Option<&str>,
+    setting: &Setting,
+) -> Option<Server> {
+    let origin = (reader.source.clone(), fields.head());
+    let has_later = fields.table.later.iter().any(|later| fields.place_of(later.name).is_some());
+    let command_place = fields.place_of("command").unwrap_or(origin.1);
+    let mut definition = Definition { reader, setting, secrets: Vec::new() };
+    let (command, args) = match definition.command(fields) {
+        Some(argv) => argv,
+        // A `url` without a `command` is reported as what it is.
+        None if has_later => (String::new(), Vec::new()),
+        None => {
+            let missing = definition.reader.error(origin.1, "a server needs a `command`");
+            missing.hints.push(format!("for example `{}`", SERVER.example));
+            (String::new(), Vec::new())
+        }
+    };
+    let written = definition.take(fields, "name").and_then(|given| definition.reader.text(given));
+    let name = written.or_else(|| name.map(str::to_owned)).unwrap_or_else(|| name_of(&command).to_owned());
+    let cwd = definition.cwd(fields);
+    let mut server = Server::new(name, command, args, cwd);
+    server.origin = Some(origin);
+    definition.process(fields, &mut server);
+    definition.conversation(fields, &mut server);
+    server.secrets = definition.secrets;
+    one_program(definition.reader, &server, command_place);
+    Some(server)
+}
+
+struct Definition<'r, 'a> {
+    reader: &'r mut Reader<'a>,
+    setting: &'r Setting,
+    secrets: Vec<String>,
+}
+
+impl Definition<'_, '_> {
+    /// Takes a key out, with environment variables filled in.
+    fn take(&mut self, fields: &mut Fields, name: &str) -> Option<Given> {
+        let mut given = fields.take(name)?;
+        self.fill(&mut given.value, name == "env");
+        Some(given)
+    }
+
+    fn fill(&mut self, node: &mut Node, secret: bool) {
+        match &mut node.kind {
+            Kind::List(items) => items.iter_mut().for_each(|item| self.fill(item, secret)),
+            Kind::Map(entries) => entries.iter_mut().for_each(|entry| self.fill(&mut entry.value, secret)),
+            Kind::String(text) if text.contains("${") => {
+                let text = text.clone();
+                let filled = variables::fill(&text, &self.setting.environment);
+                for problem in filled.problems {
+                    self.unset(node, &text, problem);
+                }
+                if secret {
+                    self.secrets
+                        .extend(filled.inserted.into_iter().filter(|value| value.chars().count() >= SECRET_LENGTH));
+                }
+                node.kind = Kind::String(filled.text);
+            }
+            _ => {}
+        }
+    }
+
+    fn unset(&mut self, node: &Node, text: &str, problem: variables::Problem) {
+        let place = self.reader.within(node, text, problem.range.clone());
+        let written = &text[problem.range];
+        let (message, hint) = match problem.name {
+            Some(name) => (
+                format!("the environment variable `{name}` is not set"),
+                format!("set it, or give it a default: `${{{name}:-default}}`"),
+            ),
+            None => (
+                format!("`{written}` names no environment variable"),
+                "write `${NAME}` or `${NAME:-default}`; a literal `${` is written `$${`".to_owned(),
+            ),
+        };
+        match self.reader.lenient {
+            true => self.reader.warn(place, format!("{message}, so the text stays as it is")),
+            false => self.reader.error(place, message),
+        }
+        .hints
+        .push(hint);
+    }
+
+    fn command(&mut self, fields: &mut Fields) -> Option<(String, Vec<String>)> {
+        let args = self.take(fields, "args");
+        let command = self.take(fields, "command");
+        let args = args.map(|given| self.words(given)).unwrap_or_default();
+        let given = command?;
+        if let Kind::String(text) = &given.value.kind {
+            if text.trim().is_empty() {
+                self.reader.error(given.value.span, "`command` is empty");
+            }
+            return Some((text.clone(), args));
+        }
+        if given.value.items().is_none() {
+            self.reader.wrong_type(&given);
+            return Some((String::new(), args));
+        }
+        let mut argv = self.words(given);
+        let program = if argv.is_empty() { String::new() } else { argv.remove(0) };
+        argv.extend(args);
+        Some((program, argv))
+    }
+
+    /// A list of scalars as text.
+    fn words(&mut self, given: Given) -> Vec<String> {
+        let key = given.key.name;
+        let items = self.reader.list(given);
+        items.into_iter().filter_map(|item| self.scalar(key, item)).collect()
+    }
+
+    fn scalar(&mut self, key: &str, node: Node) -> Option<String> {
+        let found = node.describe();
+        match node.kind {
+            Kind::String(text) => Some(text),
+            Kind::Number(number) => Some(number.to_string()),
+            Kind::Bool(value) => Some(value.to_string()),
+            _ => {
+                let message = format!("`{key}` takes text, numbers and booleans, found {found}");
+                self.reader.error(node.span, message).hints.push("empty text is written `\"\"`".to_owned());
+                None
+            }
+        }
+    }
+
+    fn cwd(&mut self, fields: &mut Fields) -> PathBuf {
+        let folder = self.setting.working_dir.join(self.reader.source.folder());
+        let Some(given) = self.take(fields, "cwd") else { return folder };
+        let span = given.value.span;
+        let Some(text) = self.reader.text(given) else { return folder };
+        self.folder(&text, span, "cwd", &[&folder, &self.setting.working_dir]).unwrap_or(folder)
+    }
+
+    /// An existing folder, taken against the first of `bases` that has it; `${tmp}` is not there yet.
+    fn folder(&mut self, text: &str, span: Span, key: &str, bases: &[&Path]) -> Option<PathBuf> {
+        if text.contains("${tmp}") {
+            return Some(PathBuf::from(text));
+        }
+        let path = variables::fill_tmp(text, "");
+        let found = bases.iter().map(|base| base.join(&path)).find(|path| path.is_dir());
+        if found.is_none() {
+            let file = bases.iter().any(|base| base.join(&path).exists());
+            let problem = if file { "is not a folder" } else { "does not exist" };
+            let diagnostic = self.reader.error(span, format!("`{key}`: the folder `{path}` {problem}"));
+            diagnostic.hints.push(match bases.len() {
+                1 => "it is taken against this file's folder".to_owned(),
+                _ => "it is taken against this file's folder, or the folder the command runs in".to_owned(),
+            });
+        }
+        // The folder is exact from here on; only `${tmp}` would be filled in later.
+        found.map(|path| PathBuf::from(variables::escape(&path.to_string_lossy())))
+    }
+
+    /// What the process is started with and how long it may take.
+    fn process(&mut self, fields: &mut Fields, server: &mut Server) {
+        if let Some(given) = self.take(fields, "env") {
+            server.env = self.reader.entries(given).into_iter().filter_map(|entry| self.variable(entry)).collect();
+        }
+        if let Some(timeout) = self.take(fields, "startupTimeout").and_then(|given| self.reader.duration(given)) {
+            server.startup_timeout = timeout;
+        }
+        if let Some(timeout) = self.take(fields, "timeout").and_then(|given| self.reader.duration(given)) {
+            server.timeout = timeout;
+        }
+        if let Some(timeout) = self.take(fields, "shutdownTimeout").and_then(|given| self.reader.duration(given)) {
+            server.shutdown_timeout = timeout;
+        }
+        if let Some(mut given) = self.take(fields, "readyPattern") {
+            if let Kind::String(text) = &mut given.value.kind {
+                *text = text.replace("$${", "${");
+            }
+            server.ready_pattern = self.reader.regex(given);
+        }
+        if let Some(given) = self.take(fields, "fixture") {
+            let folder = self.setting.working_dir.join(self.reader.source.folder());
+            let span = given.value.span;
+            let text = self.reader.text(given);
+            server.fixture = text.and_then(|text| self.folder(&text, span, "fixture", &[&folder]));
+        }
+    }
+
+    fn variable(&mut self, Entry { key, key_span, value }: Entry) -> Option<(String, String)> {
+        if key.is_empty() || key.contains(['=', '\0']) {
+            self.reader.error(key_span, format!("`{key}` cannot name an environment variable"));
+            return None;
+        }
+        self.scalar(&format!("env.{key}"), value).map(|value| (key, value))
+    }
+
+    /// How it is spoken to.
+    fn conversation(&mut self, fields: &mut Fields, server: &mut Server) {
+        if let Some(restart) = self.take(fields, "restart").and_then(|given| self.reader.choice(given)) {
+            server.restart = RESTARTS[restart];
+        }
+        if let Some(given) = self.take(fields, "protocol") {
+            server.protocol = self.protocol(given);
+        }
+        if let Some(given) = self.take(fields, "client") {
+            server.client = self.client(given);
+        }
+        if let Some(given) = self.take(fields, "respond") {
+            server.respond = respond(self.reader, given);
+        }
+        if let Some(barrier) = self.take(fields, "barrier").and_then(|given| self.reader.boolean(given)) {
+            server.barrier = barrier;
+        }
+        if let Some(size) = self.take(fields, "maxLine").and_then(|given| self.reader.size(given)) {
+            server.max_line = size;
+        }
+    }
+
+    fn protocol(&mut self, given: Given) -> Option<String> {
+        if let Kind::String(text) = &given.value.kind
+            && MODERN.contains(&text.as_str())
+        {
+            let message = format!("the protocol `{text}` is not supported in this version");
+            self.reader.error(given.value.span, message).hints.push("the newest one that is: `2025-11-25`".to_owned());
+            return None;
+        }
+        let Takes::Choice(words) = given.key.takes else { return None };
+        let word = words[self.reader.choice(given)?];
+        (!matches!(word, "legacy" | "auto")).then(|| word.to_owned())
+    }
+
+    fn client(&mut self, given: Given) -> Json {
+        let mut capabilities = serde_json::Map::new();
+        let Some(mut fields) = self.reader.fields(given.value, &CLIENT) else { return Json::Object(capabilities) };
+        for key in CLIENT.keys() {
+            let Some(given) = fields.take(key.name) else { continue };
+            match &given.value.kind {
+                Kind::Bool(false) => {}
+                Kind::Bool(true) => {
+                    drop(capabilities.insert(key.name.to_owned(), Json::Object(serde_json::Map::new())))
+                }
+                Kind::Map(_) => drop(capabilities.insert(key.name.to_owned(), given.value.to_json())),
+                _ => self.reader.wrong_type(&given),
+            }
+        }
+        self.reader.finish(fields);
+        Json::Object(capabilities)
+    }
+}
+
+/// A command line in `command` would be looked for as one program, and never found.
+fn one_program(reader: &mut Reader<'_>, server: &Server, place: Span) {
+    let words: Vec<&str> = server.command.split_whitespace().collect();
+    let exists = || server.cwd.join(&server.command).exists();
+    if words.len() < 2 || server.command.contains("${") || exists() {
+        return;
+    }
+    reader
+        .error(place, format!("`{}` is a command line, and `command` takes one program", server.command))
+        .hints
+        .push(format!("write it as a list: `command: [{}]`", words.join(", ")));
+}
