@@ -1,7 +1,7 @@
 //! What known rules say about a mismatch.
 
-use super::equality;
 use super::tree::{Field, Tree};
+use super::{equality, shown};
 use crate::diagnostic::did_you_mean;
 use crate::source::Json;
 use serde_json::Map;
@@ -69,7 +69,7 @@ pub(super) fn of_values(expected: &Json, actual: &Json) -> Vec<String> {
 }
 
 fn of_texts(expected: &str, actual: &str) -> Option<String> {
-    let visible = |text: &str| text.chars().filter(|c| !is_invisible(*c)).collect::<String>();
+    let visible = |text: &str| text.chars().filter(|c| !shown::is_invisible(*c)).collect::<String>();
     if expected.trim() == actual.trim() {
         return Some("only white space at the beginning or end differs".into());
     }
@@ -98,12 +98,6 @@ fn of_texts(expected: &str, actual: &str) -> Option<String> {
 
 fn holds_json(text: &str) -> bool {
     text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
-}
-
-/// Characters that take no room on a screen.
-pub(super) fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}')
 }
 
 /// Rules over a value of the wrong kind.
@@ -148,7 +142,7 @@ pub(super) fn of_list(actual: &[Json]) -> Vec<String> {
         Json::String(text) => Some(text),
         _ => None,
     });
-    let names: Vec<String> = names.take(8).map(|name| format!("`{}`", super::shown::cut(name, 40))).collect();
+    let names: Vec<String> = names.take(8).map(|name| format!("`{}`", shown::cut(name, 40))).collect();
     let more =
         if names.len() < actual.len() { format!(" and {} more", actual.len() - names.len()) } else { String::new() };
     if names.is_empty() { Vec::new() } else { vec![format!("it has {}{more}", names.join(", "))] }
