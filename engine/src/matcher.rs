@@ -11,17 +11,24 @@ mod aegis;
 mod align;
 mod argument;
 mod array;
+#[cfg(test)]
+mod cases;
+mod compare;
 mod compile;
+mod date;
 mod equality;
 mod found;
 mod hint;
+mod inside;
 mod leaf;
 mod likeness;
 mod logic;
 mod mismatch;
 mod number;
 mod path;
+mod query;
 mod regex;
+mod schema;
 mod shown;
 mod size;
 mod table;
@@ -29,11 +36,13 @@ mod table;
 mod testing;
 mod text;
 mod tree;
+mod unordered;
 mod words;
 
 pub use found::Found;
 pub use mismatch::{Mismatch, Rank};
 pub use path::Path;
+pub use query::Query;
 
 use crate::diagnostic::Diagnostics;
 use crate::source::{Json, Node, Source, Span};
@@ -48,6 +57,10 @@ pub trait Matcher: Send + Sync + std::fmt::Debug {
     fn expected(&self) -> Json;
     /// Where it stands in the suite.
     fn span(&self) -> Span;
+    /// Whether a missing value can be right or wrong for it, and is not just missing.
+    fn judges_absence(&self) -> bool {
+        false
+    }
     /// Adds a mismatch for every way in which `actual` (`None`: there is no value) does not hold.
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found);
 }

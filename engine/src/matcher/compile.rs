@@ -1,6 +1,7 @@
 //! From a spanned tree to a compiled one: which mappings call matchers, and which are plain.
 
 use super::Compiler;
+use super::aegis::object;
 use super::argument::Call;
 use super::logic;
 use super::table;
@@ -43,8 +44,12 @@ impl Compiler<'_> {
         if calls > 0 {
             self.mixed(entries);
         }
+        if object::is_one(entries) {
+            return self.object(entries, span, manner);
+        }
         let mut fields = Vec::with_capacity(entries.len());
         for entry in entries {
+            self.stray_key(entry);
             let key = match entry.key.strip_prefix("$$") {
                 Some(rest) => format!("${rest}"),
                 None => entry.key.clone(),

@@ -248,7 +248,7 @@ fn prefix(items: &[Tree], actual: &[Json], path: &Path<'_>, found: &mut Found) {
         match actual.get(at) {
             Some(value) => item.check(Some(value), &path.index(at), found),
             None => found.add(|| {
-                let message = format!("an element is missing: there are only {}", elements(actual.len()));
+                let message = format!("an element is missing: the list has {}", elements(actual.len()));
                 Mismatch::new(Rank::Missing, &path.index(at), item.span(), message).expected(&item.written())
             }),
         }
@@ -265,6 +265,11 @@ impl Tree {
             Tree::Value { span, .. } | Tree::List { span, .. } | Tree::Map { span, .. } => *span,
             Tree::Matcher(matcher) => matcher.span(),
         }
+    }
+
+    /// Whether a missing value can be right for it.
+    pub(super) fn judges_absence(&self) -> bool {
+        matches!(self, Tree::Matcher(matcher) if matcher.judges_absence())
     }
 
     fn is_scalar(&self) -> bool {
