@@ -27,3 +27,6 @@ pub fn config() -> Value {
 pub fn event() -> Value {
     event::document()
 }
+
+#[cfg(test)]
+mod tests;

@@ -65,7 +65,7 @@ async fn list(
     Exchange { session, calls: &mut calls, scripts: &scripts, turns: steps.turns, listener }.run().await;
     let [mut call] = calls;
     // What came meanwhile belongs to the next step.
-    session.between = std::mem::take(&mut call.window);
+    session.between = std::mem::take(&mut call.window).without_answers();
     let tools = match call.end {
         Some(End::Done) => call.pages.and_then(|mut pages| pages.joined.take()),
         _ => None,

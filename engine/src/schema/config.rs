@@ -1,7 +1,7 @@
 //! The keys of a config file and of a server definition.
 
 use super::suite::ANSWER;
-use super::table::{Key, Later, Table, Takes};
+use super::table::{EXTENSIONS_LATER, HTTP_LATER, Key, Later, Table, Takes};
 use Takes::{Anything, Boolean, Choice, Duration, Filled, List, Map, OneOf, Regex, Scalar, Size, Text};
 
 const CAPABILITY: Takes = OneOf(&[Boolean, Map(&Anything)]);
@@ -46,11 +46,11 @@ static SERVER_KEYS: &[Key] = &[
 ];
 
 const HTTP: &[Later] = &[
-    Later { name: "url", part_of: "Streamable HTTP" },
-    Later { name: "headers", part_of: "Streamable HTTP" },
-    Later { name: "auth", part_of: "Streamable HTTP" },
-    Later { name: "tls", part_of: "Streamable HTTP" },
-    Later { name: "waitForReady", part_of: "Streamable HTTP" },
+    Later { name: "url", waits_for: HTTP_LATER },
+    Later { name: "headers", waits_for: HTTP_LATER },
+    Later { name: "auth", waits_for: HTTP_LATER },
+    Later { name: "tls", waits_for: HTTP_LATER },
+    Later { name: "waitForReady", waits_for: HTTP_LATER },
 ];
 
 /// What a config has beside a server.
@@ -93,13 +93,13 @@ pub static CONFIG: Table = Table {
     one_of: &[],
     required: &[],
     later: &[
-        Later { name: "url", part_of: "Streamable HTTP" },
-        Later { name: "headers", part_of: "Streamable HTTP" },
-        Later { name: "auth", part_of: "Streamable HTTP" },
-        Later { name: "tls", part_of: "Streamable HTTP" },
-        Later { name: "waitForReady", part_of: "Streamable HTTP" },
-        Later { name: "extensions", part_of: "extensions" },
-        Later { name: "plugins", part_of: "extensions" },
+        Later { name: "url", waits_for: HTTP_LATER },
+        Later { name: "headers", waits_for: HTTP_LATER },
+        Later { name: "auth", waits_for: HTTP_LATER },
+        Later { name: "tls", waits_for: HTTP_LATER },
+        Later { name: "waitForReady", waits_for: HTTP_LATER },
+        Later { name: "extensions", waits_for: EXTENSIONS_LATER },
+        Later { name: "plugins", waits_for: EXTENSIONS_LATER },
     ],
     elsewhere: &[(&[super::suite::LANES], "belongs in a suite file (`*.test.mcp.yml`)")],
 };
