@@ -7,7 +7,7 @@
 mod cut;
 mod pattern;
 
-use super::diff::{self, Diff, Op};
+use super::diff::{Diff, Op};
 use super::{At, Attempt, Body, Failure, Frame, Log, SessionClosed, SessionOpened, StepFinished, StepId};
 use super::{Test, TestFinished};
 use crate::source::Json;
@@ -254,7 +254,13 @@ mod tests {
             hints: vec![text(), text()],
             diff: Some(Diff {
                 path: text(),
-                lines: vec![diff::Line { op: Op::Actual, path: text(), depth: 0, text: text(), marks: vec![[0, 4]] }],
+                lines: vec![crate::event::diff::Line {
+                    op: Op::Actual,
+                    path: text(),
+                    depth: 0,
+                    text: text(),
+                    marks: vec![[0, 4]],
+                }],
                 more: 0,
             }),
             at: At { file: shared(), line: 1, column: 1, width: 1, text: text() },

@@ -69,15 +69,16 @@ pub(super) fn of_values(expected: &Json, actual: &Json) -> Vec<String> {
 }
 
 fn of_texts(expected: &str, actual: &str) -> Option<String> {
-    let visible = |text: &str| text.chars().filter(|c| !shown::is_invisible(*c)).collect::<String>();
     if expected.trim() == actual.trim() {
         return Some("only white space at the beginning or end differs".into());
     }
     if expected.replace("\r\n", "\n") == actual.replace("\r\n", "\n") {
         return Some("only line ends differ: one has CR LF, the other LF".into());
     }
-    if visible(expected) == visible(actual) {
-        return Some("only invisible characters differ".into());
+    if seen(expected) == seen(actual) {
+        return Some(
+            "the difference cannot be seen: one has characters that look like nothing, or like a space".into(),
+        );
     }
     if expected.split_whitespace().eq(actual.split_whitespace()) {
         return Some("only white space differs".into());
@@ -94,6 +95,12 @@ fn of_texts(expected: &str, actual: &str) -> Option<String> {
         (_, Some(_)) => Some("the text is JSON: `$json: …` looks inside".into()),
         _ => None,
     }
+}
+
+/// What a person sees of a text: every kind of space is one, and what has no picture is not there.
+fn seen(text: &str) -> String {
+    let spaces = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
+    spaces.filter(|c| !shown::is_invisible(*c)).collect()
 }
 
 fn holds_json(text: &str) -> bool {

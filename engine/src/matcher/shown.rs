@@ -76,13 +76,14 @@ pub(super) fn cut(text: &str, room: usize) -> String {
     }
 }
 
-/// Text in quotes, with what cannot be seen written as an escape.
+/// Text in quotes, with what cannot be seen written as an escape; single quotes where that saves escapes.
 pub(super) fn quote(text: &str) -> String {
+    let mark = if text.contains('"') && !text.contains('\'') { '\'' } else { '"' };
     let mut quoted = String::with_capacity(text.len() + 2);
-    quoted.push('"');
+    quoted.push(mark);
     for c in text.chars() {
         match c {
-            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c == mark || c == '\\' => quoted.extend(['\\', c]),
             '\n' => quoted.push_str("\\n"),
             '\r' => quoted.push_str("\\r"),
             '\t' => quoted.push_str("\\t"),
@@ -92,7 +93,7 @@ pub(super) fn quote(text: &str) -> String {
             c => quoted.push(c),
         }
     }
-    quoted.push('"');
+    quoted.push(mark);
     quoted
 }
 
