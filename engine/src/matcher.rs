@@ -17,6 +17,8 @@ mod compare;
 mod compile;
 mod date;
 mod diff;
+#[cfg(test)]
+mod docs;
 mod equality;
 mod found;
 mod hint;
