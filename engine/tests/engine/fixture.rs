@@ -98,7 +98,9 @@ fn a_late_answer_is_not_mistaken_for_the_next() {
 #[test]
 fn an_id_that_timed_out_is_used_again_only_in_a_new_process() {
     let request = "request: { id: 7, method: tools/call, params: { name: echo, arguments: { message: x } } }";
-    let suite = format!("tests:\n  - {{ it: is late, {request}, timeout: 200ms }}\n  - {{ it: same id, {request}, timeout: 5s }}\n");
+    let suite = format!(
+        "tests:\n  - {{ it: is late, {request}, timeout: 200ms }}\n  - {{ it: same id, {request}, timeout: 5s }}\n"
+    );
     let place = Place::with_config(&["--late", "400"], QUICK, &suite);
     let said = place.mcptest(&["run", "-v"]);
     assert_eq!(said.code, 1, "{}", said.stdout);
@@ -149,7 +151,8 @@ fn wrong_ids_are_never_taken_for_answers() {
 
 #[test]
 fn a_huge_line_is_read_and_a_limit_is_kept() {
-    let suite = "tools:\n  - { it: is huge, tool: echo, args: { message: a }, expect: { text: { $length: 5000000 } } }\n";
+    let suite =
+        "tools:\n  - { it: is huge, tool: echo, args: { message: a }, expect: { text: { $length: 5000000 } } }\n";
     check(&["--huge-line", "5000000"], "", suite, 0, &["is huge: passed"]);
     let suite = suite.replace("expect:", "timeout: 500ms, expect:");
     let place = Place::with_config(&["--huge-line", "5000000"], "maxLine: 1MiB\n", &suite);

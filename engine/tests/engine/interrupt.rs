@@ -5,14 +5,14 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-const SLOW: &str = "tools:\n  - { it: hangs, tool: sleep, args: { ms: 60000 }, timeout: 60s }\n  - { it: never runs, ping: true }\n";
+const SLOW: &str =
+    "tools:\n  - { it: hangs, tool: sleep, args: { ms: 60000 }, timeout: 60s }\n  - { it: never runs, ping: true }\n";
 
 #[test]
 fn a_signal_ends_the_run_with_a_report_and_no_orphan() {
-    for (signal, flags) in [
-        (Signal::INT, &["--fork-child"][..]),
-        (Signal::TERM, &["--ignore-eof", "--ignore-term", "--setsid-child"]),
-    ] {
+    for (signal, flags) in
+        [(Signal::INT, &["--fork-child"][..]), (Signal::TERM, &["--ignore-eof", "--ignore-term", "--setsid-child"])]
+    {
         let place = Place::with_fixture(flags, SLOW);
         let mut command = place.command(&["run", "--json"]);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");

@@ -35,7 +35,10 @@ fn a_program_that_is_not_there_is_named() {
 #[test]
 fn every_problem_of_every_file_comes_at_once() {
     let place = Place::new();
-    place.write("a.test.mcp.yml", "tests:\n  - { it: a, ping: true, expct: {} }\n  - { it: b, tool: x, expect: { text: { $regex: '(' } } }\n");
+    place.write(
+        "a.test.mcp.yml",
+        "tests:\n  - { it: a, ping: true, expct: {} }\n  - { it: b, tool: x, expect: { text: { $regex: '(' } } }\n",
+    );
     place.write("b.test.mcp.yml", "tests:\n  - { it: c, tool: x, args: { a: '${nope}' } }\n");
     place.write("mcptest.yml", "command: node\nargss: []\n");
     let said = place.mcptest(&["check"]);
@@ -59,7 +62,15 @@ fn check_and_list_start_nothing() {
 #[test]
 fn reports_go_into_files_beside_the_human_one() {
     let place = Place::with_fixture(&[], ONE);
-    let said = place.mcptest(&["run", "--reporter", "json=out/r.json", "--junit", "out/r.xml", "--reporter", "ndjson=out/e.ndjson"]);
+    let said = place.mcptest(&[
+        "run",
+        "--reporter",
+        "json=out/r.json",
+        "--junit",
+        "out/r.xml",
+        "--reporter",
+        "ndjson=out/e.ndjson",
+    ]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     assert!(said.stdout.contains("1 passed"), "{}", said.stdout);
     let report: serde_json::Value = serde_json::from_str(&place.read("out/r.json")).expect("JSON");
@@ -68,9 +79,20 @@ fn reports_go_into_files_beside_the_human_one() {
     let events = place.read("out/e.ndjson");
     let kinds: Vec<String> = events
         .lines()
-        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["type"].as_str().unwrap_or("?").to_owned())
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).expect("JSON")["type"].as_str().unwrap_or("?").to_owned()
+        })
         .collect();
-    let expected = ["run-started", "test-started", "session-opened", "step-started", "step-finished", "test-finished", "session-closed", "run-finished"];
+    let expected = [
+        "run-started",
+        "test-started",
+        "session-opened",
+        "step-started",
+        "step-finished",
+        "test-finished",
+        "session-closed",
+        "run-finished",
+    ];
     assert_eq!(kinds, expected);
 }
 
@@ -79,12 +101,26 @@ fn secrets_reach_no_report() {
     let canary = "s3cr3t-canary-value";
     let suite = "tools:\n  - { it: leaks, tool: stderr, args: { text: '${env:TOKEN}' }, expect: { text: other, stderr: toBeEmpty } }\n";
     let place = Place::with_config(&[], "secrets: [TOKEN]\nenv: { PASSED_ON: '${OTHER_TOKEN}' }\n", suite);
-    let args = ["run", "-v", "--show-frames", "--reporter", "human", "--reporter", "json=r.json", "--junit", "r.xml", "--reporter", "ndjson=e.ndjson"];
+    let args = [
+        "run",
+        "-v",
+        "--show-frames",
+        "--reporter",
+        "human",
+        "--reporter",
+        "json=r.json",
+        "--junit",
+        "r.xml",
+        "--reporter",
+        "ndjson=e.ndjson",
+    ];
     let mut command = place.command(&args);
     let output = command.env("TOKEN", canary).env("OTHER_TOKEN", "another-canary").output().expect("it runs");
     assert_eq!(output.status.code(), Some(1));
     let said = [output.stdout, output.stderr].concat();
-    for text in [String::from_utf8_lossy(&said).into_owned(), place.read("r.json"), place.read("r.xml"), place.read("e.ndjson")] {
+    for text in
+        [String::from_utf8_lossy(&said).into_owned(), place.read("r.json"), place.read("r.xml"), place.read("e.ndjson")]
+    {
         assert!(!text.contains(canary) && !text.contains("another-canary"), "{text}");
         assert!(!text.is_empty());
     }

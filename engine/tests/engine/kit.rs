@@ -105,18 +105,27 @@ pub fn said(output: Output) -> Said {
 /// Whether a process is there and is no zombie.
 pub fn is_running(pid: u32) -> bool {
     let Ok(status) = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")) else {
-        return cfg!(not(target_os = "linux")) && Command::new("kill").args(["-0", &pid.to_string()]).status().is_ok_and(|s| s.success());
+        return cfg!(not(target_os = "linux"))
+            && Command::new("kill").args(["-0", &pid.to_string()]).status().is_ok_and(|s| s.success());
     };
     !status.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'))
 }
 
 /// `name: status (code)` of every test, in order.
 pub fn verdicts(report: &Value) -> Vec<String> {
-    let tests = report["suites"].as_array().into_iter().flatten().flat_map(|suite| suite["tests"].as_array().into_iter().flatten());
+    let tests = report["suites"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|suite| suite["tests"].as_array().into_iter().flatten());
     tests
         .map(|test| {
-            let codes: Vec<&str> =
-                test["failures"].as_array().into_iter().flatten().filter_map(|failure| failure["code"].as_str()).collect();
+            let codes: Vec<&str> = test["failures"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(|failure| failure["code"].as_str())
+                .collect();
             let codes = if codes.is_empty() { String::new() } else { format!(" ({})", codes.join(", ")) };
             format!("{}: {}{codes}", test["it"].as_str().unwrap_or("?"), test["status"].as_str().unwrap_or("?"))
         })

@@ -55,8 +55,7 @@ fn listings_follow_every_page() {
 
 #[test]
 fn steps_stop_at_the_first_failure_and_parallel_ones_are_judged_each() {
-    let (code, verdicts, messages) = run(
-        r#"
+    let (code, verdicts, messages) = run(r#"
 tools:
   - it: in order
     steps:
@@ -68,8 +67,7 @@ tools:
       - { tool: echo, args: { message: a }, expect: { text: a } }
       - { tool: echo, args: { message: b }, expect: { text: x } }
       - { tool: echo, args: { message: c }, expect: { text: y } }
-"#,
-    );
+"#);
     assert_eq!((code, verdicts), (1, vec!["in order: failed".into(), "side by side: failed".into()]));
     assert_eq!(messages.len(), 3, "{messages:#?}");
 }
@@ -114,7 +112,10 @@ tools:
     let (code, report) = place.report(&["--var", "n:=3", "--var", "given=given", "--env-file", "vars.env"]);
     assert_eq!(code, 0, "{:#?} {:#?}", verdicts(&report), messages(&report));
     let names = verdicts(&report);
-    assert!(names.contains(&"adds 5: passed".to_owned()) && names.contains(&"from a file [2]: passed".to_owned()), "{names:?}");
+    assert!(
+        names.contains(&"adds 5: passed".to_owned()) && names.contains(&"from a file [2]: passed".to_owned()),
+        "{names:?}"
+    );
 }
 
 #[test]
@@ -131,7 +132,10 @@ fn before_and_after_stand_around_the_file() {
     let (code, verdicts, _) = run(
         "before: [{ it: sets up, tool: fail, args: { text: no } }]\nafter: [{ it: takes down, ping: true }]\ntests:\n  - { it: own, ping: true }\n",
     );
-    assert_eq!((code, verdicts), (1, vec!["sets up: failed".into(), "own: faulted (connection_lost)".into(), "takes down: passed".into()]));
+    assert_eq!(
+        (code, verdicts),
+        (1, vec!["sets up: failed".into(), "own: faulted (connection_lost)".into(), "takes down: passed".into()])
+    );
 }
 
 #[test]
@@ -145,8 +149,14 @@ fn an_error_nobody_expects_fails_the_step() {
     let (code, verdicts, messages) = run(
         "tests:\n  - { it: unknown, request: { method: no/such } }\n  - { it: known, request: { method: no/such }, expect: { error: { code: -32601 } } }\ntools:\n  - { it: fails, tool: fail, args: { text: broken } }\n  - { it: may fail, tool: fail, args: { text: broken }, expect: { isError: true, text: broken } }\n",
     );
-    assert_eq!((code, verdicts), (1, vec!["unknown: failed".into(), "known: passed".into(), "fails: failed".into(), "may fail: passed".into()]));
-    assert_eq!(messages, ["the answer is an error: -32601 method not found: no/such", "the answer is an error result: broken"]);
+    assert_eq!(
+        (code, verdicts),
+        (1, vec!["unknown: failed".into(), "known: passed".into(), "fails: failed".into(), "may fail: passed".into()])
+    );
+    assert_eq!(
+        messages,
+        ["the answer is an error: -32601 method not found: no/such", "the answer is an error result: broken"]
+    );
 }
 
 #[test]
@@ -200,7 +210,10 @@ tools:
 fn several_servers_stand_side_by_side() {
     let place = Place::new();
     let server = serde_json::Value::from(crate::kit::fixture_server());
-    place.write("mcptest.yml", &format!("servers:\n  one: {{ command: {server} }}\n  two: {{ command: {server}, args: [--noisy-stderr] }}\n"));
+    place.write(
+        "mcptest.yml",
+        &format!("servers:\n  one: {{ command: {server} }}\n  two: {{ command: {server}, args: [--noisy-stderr] }}\n"),
+    );
     place.write("a.test.mcp.yml", "server: one\ntests:\n  - { it: quiet, ping: true, expect: { stderr: toBeEmpty } }\n  - { it: loud, server: two, ping: true, settle: 200ms, expect: { stderr: { $not: toBeEmpty, $length: { $gt: 0 } } } }\n");
     let (code, report) = place.report(&[]);
     assert_eq!(code, 0, "{report:#}");

@@ -74,7 +74,10 @@ fn files_run_in_parallel_and_are_reported_in_order() {
         place.write(&format!("t{name}.test.mcp.yml"), &format!("tests:\n  - {{ it: {name}, ping: true }}\n"));
     }
     let (code, report) = place.report(&["-j", "4"]);
-    assert_eq!((code, verdicts(&report)), (0, ["slow: passed", "b: passed", "c: passed", "d: passed"].map(String::from).to_vec()));
+    assert_eq!(
+        (code, verdicts(&report)),
+        (0, ["slow: passed", "b: passed", "c: passed", "d: passed"].map(String::from).to_vec())
+    );
     assert_eq!(place.read("pids").lines().count(), 4, "each worker has a server of its own");
     place.assert_nothing_left();
 }
