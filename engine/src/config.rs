@@ -1,5 +1,6 @@
 //! Settings: what the config file says, resolved against the environment.
 
+pub mod env_file;
 pub mod file;
 #[cfg(test)]
 mod golden;

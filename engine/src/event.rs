@@ -9,7 +9,7 @@
 pub mod collector;
 pub mod redact;
 
-use crate::source::Json;
+use crate::source::{Json, Position, Source, Span};
 use crate::suite::Lane;
 use serde::{Serialize, Serializer};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -94,6 +94,7 @@ pub struct SessionOpened {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<String>,
     /// From spawn to ready.
+    #[serde(serialize_with = "rounded")]
     pub duration_ms: f64,
 }
 
@@ -219,6 +220,7 @@ pub struct StepFinished {
     /// How.
     pub status: Status,
     /// How long.
+    #[serde(serialize_with = "rounded")]
     pub duration_ms: f64,
     /// What was wrong.
     pub failures: Vec<Failure>,
@@ -233,6 +235,7 @@ pub struct TestFinished {
     /// How.
     pub status: Status,
     /// How long.
+    #[serde(serialize_with = "rounded")]
     pub duration_ms: f64,
     /// What was wrong, over all its steps.
     pub failures: Vec<Failure>,
@@ -280,6 +283,25 @@ pub struct Failure {
     pub at: At,
 }
 
+impl Failure {
+    /// A failure with nothing but a message and a place.
+    pub fn new(kind: FailureKind, message: String, at: At) -> Failure {
+        Failure {
+            kind,
+            message,
+            matcher: None,
+            path: None,
+            expected: None,
+            actual: None,
+            code: None,
+            source: None,
+            step: None,
+            hints: Vec::new(),
+            at,
+        }
+    }
+}
+
 /// Mismatch or fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -306,6 +328,17 @@ pub struct At {
     pub text: String,
 }
 
+impl At {
+    /// The first line of a span.
+    pub fn new(source: &Source, span: Span) -> At {
+        let Position { line, column } = source.position(span.start);
+        let text = source.line(line);
+        let covered = source.slice(span).lines().next().unwrap_or_default().trim_end().chars().count() as u32;
+        let room = (text.chars().count() as u32 + 1).saturating_sub(column);
+        At { file: source.name.clone(), line, column, width: covered.clamp(1, room.max(1)), text: text.to_owned() }
+    }
+}
+
 /// See [`Body::SessionClosed`].
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -319,6 +352,7 @@ pub struct SessionClosed {
     /// What it took: `eof`, `term`, `kill`, or `itself`.
     pub by: &'static str,
     /// From the first word of the shutdown to the exit.
+    #[serde(serialize_with = "rounded")]
     pub duration_ms: f64,
 }
 
@@ -349,6 +383,7 @@ pub struct Summary {
     /// Skipped.
     pub skipped: usize,
     /// The whole run.
+    #[serde(serialize_with = "rounded")]
     pub duration_ms: f64,
 }
 
@@ -399,6 +434,11 @@ impl Serialize for StepId {
 fn rfc3339<S: Serializer>(at: &SystemTime, serializer: S) -> Result<S::Ok, S::Error> {
     let stamp = jiff::Timestamp::try_from(*at).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
     serializer.collect_str(&format_args!("{stamp:.3}"))
+}
+
+/// Milliseconds to the microsecond: more digits would only be noise in a report.
+pub(crate) fn rounded<S: Serializer>(ms: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64((ms * 1000.0).round() / 1000.0)
 }
 
 fn is_zero(number: &usize) -> bool {

@@ -21,6 +21,7 @@
 //! | reporter | turns events into one output |
 
 pub mod child;
+pub mod cli;
 pub mod config;
 pub mod demo;
 pub mod diagnostic;
@@ -28,7 +29,9 @@ pub mod event;
 pub mod matcher;
 pub mod mcp;
 pub mod ndjson;
+pub mod plan;
 pub mod reporter;
+pub mod run;
 pub mod schema;
 pub mod source;
 pub mod suite;

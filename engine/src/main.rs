@@ -1,3 +1,5 @@
 //! The `mcptest` binary.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    mcptest_engine::cli::main()
+}

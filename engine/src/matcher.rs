@@ -3,40 +3,66 @@
 //! A [`Compiler`] turns the spanned tree under an `expect` key into an [`Expected`]; every bad argument is a
 //! diagnostic at its place, before any server starts. [`Expected::check`] then gives every [`Mismatch`], each with its
 //! JSON path and the suite span it came from.
+//!
+//! A check first runs as a *probe*, which stops at the first difference and allocates nothing; only a value that does
+//! not hold is walked again to say why.
+
+mod aegis;
+mod align;
+mod argument;
+mod array;
+#[cfg(test)]
+mod cases;
+mod compare;
+mod compile;
+mod date;
+mod equality;
+mod found;
+mod hint;
+mod inside;
+mod leaf;
+mod likeness;
+mod logic;
+mod mismatch;
+mod number;
+mod path;
+mod query;
+mod regex;
+mod schema;
+mod shown;
+mod size;
+mod table;
+#[cfg(test)]
+mod testing;
+mod text;
+mod tree;
+mod unordered;
+mod words;
+
+pub use found::Found;
+pub use mismatch::{Mismatch, Rank};
+pub use path::Path;
+pub use query::Query;
 
 use crate::diagnostic::Diagnostics;
 use crate::source::{Json, Node, Source, Span};
 use std::sync::Arc;
+use tree::Tree;
 
 /// One matcher with its argument compiled.
 pub trait Matcher: Send + Sync + std::fmt::Debug {
     /// Its name as a report shows it: `$regex`, `match:contains`.
     fn name(&self) -> &str;
+    /// What it expects, as it was written: `{"$regex": "^a"}`.
+    fn expected(&self) -> Json;
+    /// Where it stands in the suite.
+    fn span(&self) -> Span;
+    /// Whether a missing value can be right or wrong for it, and is not just missing.
+    fn judges_absence(&self) -> bool {
+        false
+    }
     /// Adds a mismatch for every way in which `actual` (`None`: there is no value) does not hold.
-    fn check(&self, actual: Option<&Json>, path: &mut Path, found: &mut Vec<Mismatch>);
-}
-
-/// A JSON path under construction: `$.result.content[0].text`.
-#[derive(Clone, Debug)]
-pub struct Path(pub String);
-
-/// One way in which a value is not what was expected.
-#[derive(Clone, Debug)]
-pub struct Mismatch {
-    /// The matcher that says so; `None` for plain equality.
-    pub matcher: Option<String>,
-    /// What is wrong, in one sentence.
-    pub message: String,
-    /// The JSON path in the outcome.
-    pub path: String,
-    /// What was expected; `None` where nothing was (an extra key).
-    pub expected: Option<Json>,
-    /// What came; `None` where nothing did (a missing key).
-    pub actual: Option<Json>,
-    /// The suite text that expected it.
-    pub span: Span,
-    /// What a known rule says about it.
-    pub hints: Vec<String>,
+    fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found);
 }
 
 /// Turns expected trees into [`Expected`] values.
@@ -45,6 +71,9 @@ pub struct Compiler<'a> {
     pub source: &'a Arc<Source>,
     /// Where bad arguments go.
     pub diagnostics: &'a mut Diagnostics,
+    /// Whether a malformed `match:` pattern is a warning and a check that never holds, as mcp-aegis has it, and not an
+    /// error.
+    pub lenient: bool,
 }
 
 /// How plain values in an expected tree compare.
@@ -58,21 +87,40 @@ pub enum Mode {
 
 /// A compiled expectation.
 #[derive(Debug)]
-pub struct Expected(Box<dyn Matcher>);
+pub struct Expected(Tree);
 
-impl Compiler<'_> {
+impl<'a> Compiler<'a> {
+    /// A compiler for nodes of `source`.
+    pub fn new(source: &'a Arc<Source>, diagnostics: &'a mut Diagnostics) -> Compiler<'a> {
+        Compiler { source, diagnostics, lenient: false }
+    }
+
     /// Compiles `node`; problems go to the diagnostics, and the result is then of no use.
     pub fn compile(&mut self, node: &Node, mode: Mode) -> Expected {
-        let _ = (node, mode);
-        unreachable!("written by the matcher module")
+        Expected(self.tree(node, mode.into()))
     }
 }
 
 impl Expected {
     /// Every mismatch of `actual`, worst first; empty when it holds. `root` is the JSON path of `actual` itself.
+    ///
+    /// However large the values are, there are at most [`Found::LIMIT`] mismatches, and each is small.
     pub fn check(&self, actual: Option<&Json>, root: &str) -> Vec<Mismatch> {
-        let mut found = Vec::new();
-        self.0.check(actual, &mut Path(root.to_owned()), &mut found);
-        found
+        if self.0.holds(actual) {
+            return Vec::new();
+        }
+        let mut found = Found::all();
+        self.0.check(actual, &Path::root(root), &mut found);
+        found.finish()
+    }
+
+    /// Whether `actual` holds, without saying why not.
+    pub fn holds(&self, actual: Option<&Json>) -> bool {
+        self.0.holds(actual)
+    }
+
+    /// What is expected, as it was written.
+    pub fn written(&self) -> Json {
+        self.0.written()
     }
 }

@@ -216,6 +216,21 @@ impl Node {
     }
 }
 
+impl serde::Serialize for Node {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.kind {
+            Kind::Null => serializer.serialize_unit(),
+            Kind::Bool(value) => serializer.serialize_bool(*value),
+            Kind::Number(number) => number.serialize(serializer),
+            Kind::String(text) => serializer.serialize_str(text),
+            Kind::Mixed(pieces) => serializer.collect_str(&pieces.iter().map(Piece::text).collect::<String>()),
+            Kind::List(items) => serializer.collect_seq(items),
+            Kind::Map(entries) => serializer.collect_map(entries.iter().map(|entry| (&entry.key, &entry.value))),
+            Kind::Literal(value) => value.serialize(serializer),
+        }
+    }
+}
+
 impl Piece {
     /// The text of the piece.
     pub fn text(&self) -> &str {

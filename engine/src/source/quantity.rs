@@ -34,6 +34,18 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
+impl Comparison {
+    /// As it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            Comparison::Less => "<",
+            Comparison::LessOrEqual => "<=",
+            Comparison::Greater => ">",
+            Comparison::GreaterOrEqual => ">=",
+        }
+    }
+}
+
 /// A bound of a duration: `<500ms`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {

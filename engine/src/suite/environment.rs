@@ -25,6 +25,11 @@ impl Environment {
         self.0.get(name).map(String::as_str)
     }
 
+    /// Whether this is continuous integration: `CI=true`.
+    pub fn is_ci(&self) -> bool {
+        self.get("CI") == Some("true")
+    }
+
     /// The names of all variables, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)

@@ -1,0 +1,193 @@
+//! The command line: one file per subcommand, and the only place that turns a problem into an exit code.
+
+mod check;
+mod completions;
+mod files;
+mod list;
+mod load;
+mod run;
+mod schema;
+mod screen;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Everything passed.
+const OK: u8 = 0;
+/// A test failed or faulted.
+const FAILED: u8 = 1;
+/// Bad invocation, config or suite.
+const BAD_INPUT: u8 = 2;
+/// No test was selected.
+const NO_TESTS: u8 = 7;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    all tests passed
+  1    a test failed or faulted
+  2    bad invocation, config or suite
+  3    a server could not be started or initialised
+  4    an extension could not be loaded
+  7    no test was selected (0 with --pass-with-no-tests)
+  130  interrupted";
+
+/// Test MCP servers: suites in YAML, a verdict to trust, failures to fix from the report alone.
+#[derive(Debug, Parser)]
+#[command(name = "mcptest", version, after_help = EXIT_CODES, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    talk: Talk,
+}
+
+/// How the output looks.
+#[derive(Debug, Clone, Args)]
+struct Talk {
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    color: Color,
+    /// Show only failures and the summary
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Show steps, sessions and the servers' logs too
+    #[arg(long, short, global = true)]
+    verbose: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Color {
+    /// When the output is a terminal and NO_COLOR is not set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run suites against their servers
+    Run(Box<RunArgs>),
+    /// Validate config and suites without starting a server
+    Check(SuiteArgs),
+    /// Print the tests that would run
+    List {
+        #[command(flatten)]
+        suites: SuiteArgs,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the JSON Schema of suites, configs or events, for editors and tools
+    Schema {
+        /// Of what
+        #[arg(value_enum)]
+        what: schema::What,
+    },
+    /// Print the completion script for a shell
+    Completions {
+        /// Which shell
+        #[arg(value_enum)]
+        shell: clap_complete::Shell,
+    },
+    /// Be an MCP server on stdin and stdout, to try mcptest with nothing else installed
+    DemoServer,
+}
+
+/// Which suites and tests, and what they see.
+#[derive(Debug, Args)]
+struct SuiteArgs {
+    /// Suite files, folders or globs [default: **/*.test.mcp.yml]
+    #[arg(value_name = "FILE|FOLDER|GLOB")]
+    paths: Vec<String>,
+    /// The config file [default: mcptest.yml, mcptest.yaml, mcptest.json, conductor.config.json or aegis.config.json]
+    #[arg(long, short, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Only tests whose id contains this text, or matches this /regex/ (repeatable: any)
+    #[arg(long, short, value_name = "TEXT|/REGEX/")]
+    filter: Vec<String>,
+    /// Only tests with this tag (repeatable: any)
+    #[arg(long, value_name = "TAG")]
+    tag: Vec<String>,
+    /// No test with this tag (repeatable)
+    #[arg(long, value_name = "TAG")]
+    skip_tag: Vec<String>,
+    /// Run files, and the tests in them, in a random order
+    #[arg(long)]
+    shuffle: bool,
+    /// The seed of the random order; the report shows the one that was used
+    #[arg(long, value_name = "N", requires = "shuffle")]
+    seed: Option<u64>,
+    /// Define a variable: NAME=TEXT, or NAME:=JSON for a typed value (repeatable)
+    #[arg(long, value_name = "NAME=VALUE")]
+    var: Vec<String>,
+    /// Read environment variables from a file of NAME=value lines (repeatable)
+    #[arg(long, value_name = "FILE")]
+    env_file: Vec<PathBuf>,
+    /// Turn unknown keys and names into warnings
+    #[arg(long)]
+    lenient: bool,
+    /// The server to test, when no config names one
+    #[arg(last = true, value_name = "SERVER COMMAND")]
+    command: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+struct RunArgs {
+    #[command(flatten)]
+    suites: SuiteArgs,
+    /// Run so many files at once, each against a server of its own
+    #[arg(long, short, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: u16,
+    /// Stop at the first failure
+    #[arg(long, conflicts_with = "max_fail")]
+    fail_fast: bool,
+    /// Stop after N failures
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_fail: Option<u32>,
+    /// How long a step may take when it does not say: 500ms, 30s, 2m
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    timeout: Option<Duration>,
+    /// Exit with 0 when no test was selected
+    #[arg(long)]
+    pass_with_no_tests: bool,
+    /// Report as human, json, ndjson or junit, to stdout or into a file (repeatable)
+    #[arg(long, short, value_name = "NAME[=FILE]")]
+    reporter: Vec<String>,
+    /// The same as --reporter json
+    #[arg(long)]
+    json: bool,
+    /// The same as --reporter junit=FILE
+    #[arg(long, value_name = "FILE")]
+    junit: Option<String>,
+    /// Show every line that crosses the pipe
+    #[arg(long)]
+    show_frames: bool,
+}
+
+/// Runs the command line to its exit code.
+pub fn main() -> ExitCode {
+    let Cli { command, talk } = Cli::parse();
+    let code = match command {
+        Command::Run(args) => run::run(*args, &talk),
+        Command::Check(suites) => check::check(&suites, &talk),
+        Command::List { suites, json } => list::list(&suites, json, &talk),
+        Command::Schema { what } => schema::schema(what),
+        Command::Completions { shell } => completions::completions(shell),
+        Command::DemoServer => match crate::demo::main() {
+            Ok(()) => OK,
+            Err(_) => FAILED,
+        },
+    };
+    ExitCode::from(code)
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    match text.parse::<u32>() {
+        Ok(milliseconds) => Ok(Duration::from_millis(milliseconds.into())),
+        Err(_) => crate::source::quantity::duration(text).map_err(|why| format!("it {why}")),
+    }
+}

@@ -1,0 +1,146 @@
+//! From arguments to a plan: environment, config, suites, selection. Every problem of all of them in one go.
+
+use super::{SuiteArgs, files};
+use crate::config::{self, Config};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::event::redact::Redactor;
+use crate::plan::select::{Filter, Pattern};
+use crate::plan::{self, Inputs, Plan};
+use crate::source::{Json, Kind, Node, Span};
+use crate::suite::environment::Environment;
+use crate::suite::server::Server;
+use crate::suite::{Setting, parse};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// What the arguments came to.
+pub(super) struct Loaded {
+    pub(super) config: Config,
+    pub(super) plan: Plan,
+    pub(super) diagnostics: Diagnostics,
+    /// What `--env-file` adds to what servers inherit.
+    pub(super) added: Vec<(String, String)>,
+    pub(super) environment: Environment,
+    /// Paths and globs that no file matches.
+    pub(super) missing: Vec<String>,
+}
+
+/// Loads everything.
+pub(super) fn load(args: &SuiteArgs) -> Loaded {
+    let mut diagnostics = Diagnostics::default();
+    let process = Environment::of_process();
+    let added = env_files(&args.env_file, &process, &mut diagnostics);
+    let environment = process.or(added.iter().cloned());
+    let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let mut setting = Setting { lenient: args.lenient, working_dir, environment: environment.clone() };
+    let config = load_config(args, &setting, &mut diagnostics);
+    setting.lenient |= config.lenient;
+    let mut missing = Vec::new();
+    let found = files::find(&args.paths, &mut diagnostics, &mut missing);
+    let mut suites = Vec::with_capacity(found.len());
+    for path in found {
+        match crate::source::load(&path, &path.to_string_lossy()) {
+            Ok(source) => suites.extend(parse::parse(&source, &setting, &mut diagnostics)),
+            Err(problem) => diagnostics.push(problem),
+        }
+    }
+    let filter = filter(args, &mut diagnostics);
+    let vars = vars(&args.var, &mut diagnostics);
+    let command =
+        (!args.command.is_empty()).then(|| Arc::new(Server::from_command(&args.command, setting.working_dir.clone())));
+    let shuffle = args.shuffle.then(|| args.seed.unwrap_or_else(random_seed));
+    let plan = plan::make(
+        Inputs {
+            config: &config,
+            suites,
+            command,
+            vars,
+            environment: environment.clone(),
+            filter: &filter,
+            shuffle,
+            lenient: setting.lenient,
+        },
+        &mut diagnostics,
+    );
+    Loaded { config, plan, diagnostics, added, environment, missing }
+}
+
+impl Loaded {
+    /// Hides what the config calls secret, and what servers got from the environment.
+    pub(super) fn redactor(&self) -> Redactor {
+        let named = self.config.secrets.iter().filter_map(|name| self.environment.get(name).map(str::to_owned));
+        let cases = self.plan.files.iter().flat_map(|file| &file.cases);
+        let passed_on = cases.flat_map(|case| case.server.secrets.iter().cloned());
+        let mut secrets: Vec<String> = named.chain(passed_on).collect();
+        secrets.sort();
+        secrets.dedup();
+        Redactor::new(secrets)
+    }
+}
+
+fn load_config(args: &SuiteArgs, setting: &Setting, diagnostics: &mut Diagnostics) -> Config {
+    let path = match &args.config {
+        Some(path) => Some(path.clone()),
+        None => config::file::discover(&setting.working_dir, diagnostics),
+    };
+    path.and_then(|path| config::file::load(&path, setting, diagnostics)).unwrap_or_default()
+}
+
+/// The variables of the env files that the process does not set itself.
+fn env_files(paths: &[PathBuf], process: &Environment, diagnostics: &mut Diagnostics) -> Vec<(String, String)> {
+    let mut added = Vec::new();
+    for path in paths {
+        let shown = path.to_string_lossy();
+        match crate::source::load(path, &shown) {
+            Err(problem) => diagnostics.push(problem),
+            Ok(source) => match config::env_file::parse(&source.text) {
+                Ok(variables) => added.extend(variables.into_iter().filter(|(name, _)| process.get(name).is_none())),
+                Err((line, message)) => {
+                    let start = source.text.lines().take(line - 1).map(|line| line.len() + 1).sum::<usize>();
+                    let span = Span::new(start, start + source.line(line as u32).len());
+                    diagnostics.push(Diagnostic::error(message).at(&source, span));
+                }
+            },
+        }
+    }
+    added
+}
+
+fn filter(args: &SuiteArgs, diagnostics: &mut Diagnostics) -> Filter {
+    let mut names = Vec::new();
+    for text in &args.filter {
+        match Pattern::parse(text) {
+            Ok(pattern) => names.push(pattern),
+            Err(error) => diagnostics.push(Diagnostic::error(format!("`--filter {text}` is not a regex: {error}"))),
+        }
+    }
+    Filter { names, tags: args.tag.clone(), skip_tags: args.skip_tag.clone() }
+}
+
+fn vars(texts: &[String], diagnostics: &mut Diagnostics) -> Vec<(String, Node)> {
+    let mut vars = Vec::new();
+    for text in texts {
+        let Some((name, value)) = text.split_once('=') else {
+            diagnostics.push(Diagnostic::error(format!("`--var {text}` is not `NAME=VALUE`")));
+            continue;
+        };
+        let (name, kind) = match name.strip_suffix(':') {
+            None => (name, Kind::String(value.to_owned())),
+            Some(name) => match serde_json::from_str::<Json>(value) {
+                Ok(value) => (name, Kind::Literal(value)),
+                Err(error) => {
+                    diagnostics.push(Diagnostic::error(format!("`--var {text}`: the value is not JSON: {error}")));
+                    continue;
+                }
+            },
+        };
+        vars.retain(|(known, _)| known != name);
+        vars.push((name.to_owned(), Node::new(kind, Span::default())));
+    }
+    vars
+}
+
+fn random_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    now.as_nanos() as u64 ^ u64::from(std::process::id()).rotate_left(32)
+}

@@ -1,0 +1,24 @@
+//! `mcptest schema`.
+
+use super::{OK, screen};
+use clap::ValueEnum;
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(super) enum What {
+    /// A suite file
+    Suite,
+    /// A config file
+    Config,
+    /// An event of the `ndjson` reporter
+    Event,
+}
+
+pub(super) fn schema(what: What) -> u8 {
+    let schema = match what {
+        What::Suite => crate::schema::suite(),
+        What::Config => crate::schema::config(),
+        What::Event => crate::schema::event(),
+    };
+    screen::print(&format!("{schema:#}\n"));
+    OK
+}

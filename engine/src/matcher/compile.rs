@@ -1,0 +1,106 @@
+//! From a spanned tree to a compiled one: which mappings call matchers, and which are plain.
+
+use super::Compiler;
+use super::aegis::object;
+use super::argument::Call;
+use super::logic;
+use super::table;
+use super::tree::{Field, Manner, Tree};
+use super::words::Words;
+use crate::diagnostic::{Diagnostic, did_you_mean};
+use crate::source::{Entry, Json, Kind, Node, Span};
+
+/// Keys of JSON Schema that begin with `$` and are always plain keys.
+const SCHEMA_KEYWORDS: [&str; 9] =
+    ["$schema", "$ref", "$id", "$defs", "$comment", "$anchor", "$dynamicRef", "$dynamicAnchor", "$vocabulary"];
+
+impl Compiler<'_> {
+    /// Compiles a node in which `match:` texts and `$` mappings are matchers.
+    pub(super) fn tree(&mut self, node: &Node, manner: Manner) -> Tree {
+        let span = node.span;
+        match &node.kind {
+            Kind::Literal(value) => Tree::literal(value, span),
+            Kind::String(_) | Kind::Mixed(_) => self.words(node),
+            Kind::List(items) => {
+                Tree::List { items: items.iter().map(|item| self.tree(item, manner)).collect(), span, manner }
+            }
+            Kind::Map(entries) => self.mapping(entries, span, manner),
+            Kind::Null | Kind::Bool(_) | Kind::Number(_) => Tree::Value { value: node.to_json(), span },
+        }
+    }
+
+    fn words(&mut self, node: &Node) -> Tree {
+        match Words::of(node).and_then(|words| words.after("match:")) {
+            Some(pattern) => self.pattern(&pattern, node.span),
+            None => Tree::Value { value: node.to_json(), span: node.span },
+        }
+    }
+
+    fn mapping(&mut self, entries: &[Entry], span: Span, manner: Manner) -> Tree {
+        let calls = entries.iter().filter(|entry| is_call(&entry.key)).count();
+        if calls > 0 && calls == entries.len() {
+            return self.calls(entries, span, manner);
+        }
+        if calls > 0 {
+            self.mixed(entries);
+        }
+        if object::is_one(entries) {
+            return self.object(entries, span, manner);
+        }
+        let mut fields = Vec::with_capacity(entries.len());
+        for entry in entries {
+            self.stray_key(entry);
+            let key = match entry.key.strip_prefix("$$") {
+                Some(rest) => format!("${rest}"),
+                None => entry.key.clone(),
+            };
+            fields.push(Field { key, span: entry.key_span, tree: self.tree(&entry.value, manner) });
+        }
+        Tree::Map { fields, span, manner }
+    }
+
+    fn calls(&mut self, entries: &[Entry], span: Span, manner: Manner) -> Tree {
+        let mut trees: Vec<Tree> = entries.iter().filter_map(|entry| self.call(entry, manner)).collect();
+        match trees.pop() {
+            Some(only) if trees.is_empty() => only,
+            Some(last) => {
+                trees.push(last);
+                logic::every(trees, span)
+            }
+            None => Tree::Value { value: Json::Null, span },
+        }
+    }
+
+    fn call(&mut self, entry: &Entry, manner: Manner) -> Option<Tree> {
+        let Some(known) = table::find(&entry.key) else {
+            let mut problem =
+                Diagnostic::error(format!("there is no matcher `{}`", entry.key)).at(self.source, entry.key_span);
+            if let Some(near) = did_you_mean(&entry.key, table::names()) {
+                problem = problem.hint(format!("did you mean `{near}`?"));
+            }
+            self.diagnostics.push(problem.hint(format!("a key that begins with `$` is written `${}`", entry.key)));
+            return None;
+        };
+        let call = Call { compiler: self, entry: known, node: &entry.value, key_span: entry.key_span, manner };
+        (known.build)(call)
+    }
+
+    /// Matchers beside plain keys: it cannot be both.
+    fn mixed(&mut self, entries: &[Entry]) {
+        let plain = entries.iter().find(|entry| !is_call(&entry.key)).map_or("", |entry| &entry.key);
+        for entry in entries.iter().filter(|entry| is_call(&entry.key)) {
+            let message = format!("the matcher `{}` stands beside the plain key `{plain}`", entry.key);
+            let problem = Diagnostic::error(message)
+                .at(self.source, entry.key_span)
+                .hint(format!("if it is a key of the answer, write `${}`", entry.key))
+                .hint("if it is a matcher, let it stand alone, or combine with `$all: [{…}, {…}]`");
+            self.diagnostics.push(problem);
+        }
+    }
+}
+
+/// Whether a key calls a matcher: `$` and a letter, and no keyword of JSON Schema.
+fn is_call(key: &str) -> bool {
+    key.strip_prefix('$').is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic()))
+        && !SCHEMA_KEYWORDS.contains(&key)
+}

@@ -1,0 +1,90 @@
+//! Matchers that judge one value by one rule, and say in a sentence why it does not hold.
+
+use super::equality::kind;
+use super::found::Found;
+use super::mismatch::{Mismatch, Rank};
+use super::path::Path;
+use super::tree::Tree;
+use super::{Matcher, hint};
+use crate::source::{Json, Span};
+use std::borrow::Cow;
+
+/// What a rule says about a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It holds.
+    Holds,
+    /// It does not.
+    Fails,
+    /// It needs another kind of value: `text`, `a list`.
+    Needs(&'static str),
+}
+
+/// One rule over one value.
+pub(super) trait Rule: Send + Sync + std::fmt::Debug + 'static {
+    /// The verdict, without words.
+    fn judge(&self, actual: &Json) -> Verdict;
+    /// Why the value fails, in one sentence.
+    fn reason(&self, actual: &Json) -> String;
+    /// What a known rule says about the failure.
+    fn hints(&self, _actual: &Json) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// A rule with its name and place.
+#[derive(Debug)]
+pub(super) struct Leaf<R> {
+    pub(super) name: Cow<'static, str>,
+    pub(super) span: Span,
+    /// As it was written: `{"$regex": "^a"}`, `"match:^a"`.
+    pub(super) written: Json,
+    pub(super) rule: R,
+}
+
+impl From<bool> for Verdict {
+    fn from(holds: bool) -> Verdict {
+        if holds { Verdict::Holds } else { Verdict::Fails }
+    }
+}
+
+impl<R: Rule> Leaf<R> {
+    pub(super) fn tree(name: impl Into<Cow<'static, str>>, span: Span, written: Json, rule: R) -> Tree {
+        Tree::Matcher(Box::new(Leaf { name: name.into(), span, written, rule }))
+    }
+}
+
+impl<R: Rule> Matcher for Leaf<R> {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn expected(&self) -> Json {
+        self.written.clone()
+    }
+
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
+        let verdict = actual.map(|actual| (self.rule.judge(actual), actual));
+        let (rank, message, hints) = match verdict {
+            Some((Verdict::Holds, _)) => return,
+            _ if found.is_probe() => (Rank::Different, String::new(), Vec::new()),
+            None => (Rank::Missing, "there is no value".to_owned(), Vec::new()),
+            Some((Verdict::Fails, actual)) => (Rank::Different, self.rule.reason(actual), self.rule.hints(actual)),
+            Some((Verdict::Needs(needs), actual)) => {
+                let message = format!("`{}` needs {needs}, and this is {}", self.name, kind(actual));
+                (Rank::Kind, message, hint::of_kind(needs, actual))
+            }
+        };
+        found.add(|| {
+            Mismatch::new(rank, path, self.span, message)
+                .by(self.name.as_ref())
+                .expected(&self.written)
+                .actual(actual)
+                .hints(hints)
+        });
+    }
+}

@@ -1,0 +1,315 @@
+//! JavaScript's regular expressions, rewritten for Rust's engines.
+//!
+//! What differs: a lone `{`, `}` or `]` is itself; `[` inside a class is itself; `\d`, `\w` and `\b` are ASCII; `.`
+//! stops at every line end; `\/` and other escaped punctuation is itself; `\uXXXX`, surrogate pairs included. Inline
+//! flags such as `(?i)`, which JavaScript lacks, are let through.
+
+use std::iter::Peekable;
+use std::str::Chars;
+
+/// A pattern in Rust's syntax.
+#[derive(Debug)]
+pub(super) struct Translated {
+    pub(super) pattern: String,
+    /// Whether it looks around or back, which the linear engine cannot.
+    pub(super) backtracks: bool,
+}
+
+/// Rewrites a pattern; the error says what is wrong with it.
+pub(super) fn translate(source: &str, dot_all: bool) -> Result<Translated, String> {
+    let mut it = Translator {
+        rest: source.chars().peekable(),
+        out: String::new(),
+        backtracks: false,
+        dot_all,
+        names: names(source),
+    };
+    it.run()?;
+    Ok(Translated { pattern: it.out, backtracks: it.backtracks })
+}
+
+struct Translator<'a> {
+    rest: Peekable<Chars<'a>>,
+    out: String,
+    backtracks: bool,
+    dot_all: bool,
+    /// How many groups capture, for what `\1` means.
+    names: usize,
+}
+
+/// How many groups capture.
+fn names(source: &str) -> usize {
+    let (mut count, mut class) = (0, false);
+    let mut rest = source.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\\' => drop(rest.next()),
+            '[' => class = true,
+            ']' => class = false,
+            '(' if !class => {
+                let mut ahead = rest.clone();
+                let named =
+                    ahead.next() == Some('?') && ahead.next() == Some('<') && !matches!(ahead.next(), Some('=' | '!'));
+                count += usize::from(rest.peek() != Some(&'?') || named);
+            }
+            _ => {}
+        }
+    }
+    count
+}
+
+impl Translator<'_> {
+    fn run(&mut self) -> Result<(), String> {
+        while let Some(c) = self.rest.next() {
+            match c {
+                '\\' => self.escape(false)?,
+                '[' => self.class()?,
+                '.' if self.dot_all => self.out.push_str(r"[\s\S]"),
+                '.' => self.out.push_str(r"[^\n\r\x{2028}\x{2029}]"),
+                '{' if self.is_quantifier() => self.out.push('{'),
+                '{' => self.out.push_str(r"\{"),
+                '}' if self.closes_quantifier() => self.out.push('}'),
+                '}' | ']' => {
+                    self.out.push('\\');
+                    self.out.push(c);
+                }
+                '(' => self.group(),
+                // The linear engine would read these as part of its own syntax only in its verbose mode.
+                c => self.out.push(c),
+            }
+        }
+        Ok(())
+    }
+
+    /// After a `{`: digits, perhaps a comma and more digits, and `}`.
+    fn is_quantifier(&self) -> bool {
+        if self.out.is_empty() {
+            return false;
+        }
+        let inside: String = self.rest.clone().take_while(|c| *c != '}').collect();
+        let closed = self.rest.clone().any(|c| c == '}');
+        let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
+        let (low, high) = inside.split_once(',').unwrap_or((&inside, ""));
+        closed && !low.is_empty() && digits(low) && digits(high)
+    }
+
+    fn closes_quantifier(&self) -> bool {
+        let digits = self.out.trim_end_matches(|c: char| c.is_ascii_digit() || c == ',');
+        digits.ends_with('{') && !digits.ends_with(r"\{") && digits.len() < self.out.len()
+    }
+
+    fn group(&mut self) {
+        self.out.push('(');
+        let mut ahead = self.rest.clone();
+        if ahead.next() != Some('?') {
+            return;
+        }
+        let kind = ahead.next();
+        let look = matches!(kind, Some('=' | '!')) || kind == Some('<') && matches!(ahead.next(), Some('=' | '!'));
+        self.backtracks |= look;
+    }
+
+    fn class(&mut self) -> Result<(), String> {
+        let negated = self.rest.next_if_eq(&'^').is_some();
+        if self.rest.next_if_eq(&']').is_some() {
+            self.out.push_str(if negated { r"[\s\S]" } else { r"[^\s\S]" });
+            return Ok(());
+        }
+        self.out.push_str(if negated { "[^" } else { "[" });
+        loop {
+            match self.rest.next() {
+                None => return Err("a `[` is not closed".into()),
+                Some(']') => break,
+                Some('\\') => self.escape(true)?,
+                Some(c @ ('[' | '&' | '~' | '^')) => {
+                    self.out.push('\\');
+                    self.out.push(c);
+                }
+                Some('-') => self.hyphen(),
+                Some(c) => self.out.push(c),
+            }
+        }
+        self.out.push(']');
+        Ok(())
+    }
+
+    /// A hyphen is a range only between two single characters.
+    fn hyphen(&mut self) {
+        let after_class = ["[", "[^", r"\s", r"\S", r"\p", "]", "}"].iter().any(|end| self.out.ends_with(end))
+            && !self.out.ends_with(r"\]")
+            && !self.out.ends_with(r"\[");
+        let mut ahead = self.rest.clone();
+        let before_class = match (ahead.next(), ahead.next()) {
+            (Some('\\'), Some(c)) => "dDwWsS".contains(c),
+            (Some(']' | '-'), _) => true,
+            _ => false,
+        };
+        self.out.push_str(if after_class || before_class { r"\-" } else { "-" });
+    }
+
+    fn escape(&mut self, in_class: bool) -> Result<(), String> {
+        let Some(c) = self.rest.next() else { return Err("it ends in a lone `\\`".into()) };
+        match c {
+            'd' if in_class => self.out.push_str("0-9"),
+            'd' => self.out.push_str("[0-9]"),
+            'D' => self.out.push_str("[^0-9]"),
+            'w' if in_class => self.out.push_str("0-9A-Za-z_"),
+            'w' => self.out.push_str("[0-9A-Za-z_]"),
+            'W' => self.out.push_str("[^0-9A-Za-z_]"),
+            's' if in_class => self.out.push_str(r"\x{feff}\s"),
+            's' => self.out.push_str(r"[\s\x{feff}]"),
+            'S' => self.out.push_str(r"[^\s\x{feff}]"),
+            'b' if in_class => self.out.push_str(r"\x08"),
+            'b' if self.backtracks => self.out.push_str(r"\b"),
+            'b' => self.out.push_str(r"(?-u:\b)"),
+            'B' => self.out.push_str(r"\B"),
+            'n' | 'r' | 't' | 'f' | 'v' => {
+                self.out.push('\\');
+                self.out.push(c);
+            }
+            'p' | 'P' if self.rest.peek() == Some(&'{') => {
+                self.out.push('\\');
+                self.out.push(c);
+                for c in self.rest.by_ref() {
+                    self.out.push(c);
+                    if c == '}' {
+                        break;
+                    }
+                }
+            }
+            'u' => self.unicode(),
+            'x' => match self.hex(2) {
+                Some(code) => self.code(code),
+                None => self.out.push('x'),
+            },
+            'c' if self.rest.peek().is_some_and(char::is_ascii_alphabetic) => {
+                let letter = self.rest.next().map_or(0, |letter| u32::from(letter) % 32);
+                self.code(letter);
+            }
+            'k' if !in_class && self.rest.peek() == Some(&'<') => {
+                self.backtracks = true;
+                self.out.push_str(r"\k");
+            }
+            '0' if !self.rest.peek().is_some_and(char::is_ascii_digit) => self.out.push_str(r"\x00"),
+            '1'..='9' if !in_class && (c as usize - '0' as usize) <= self.names => {
+                self.backtracks = true;
+                self.out.push('\\');
+                self.out.push(c);
+            }
+            c => self.itself(c),
+        }
+        Ok(())
+    }
+
+    fn itself(&mut self, c: char) {
+        if c.is_ascii_alphanumeric() || !c.is_ascii() || matches!(c, '<' | '>') || c.is_whitespace() {
+            return self.out.push(c);
+        }
+        self.out.push('\\');
+        self.out.push(c);
+    }
+
+    /// After `\u`: `XXXX`, a pair of surrogates, or `{X…}`.
+    fn unicode(&mut self) {
+        if self.rest.peek() == Some(&'{') {
+            let inside: String = self.rest.clone().skip(1).take_while(|c| *c != '}').collect();
+            if let Ok(code) = u32::from_str_radix(&inside, 16) {
+                self.rest.nth(inside.len() + 1);
+                return self.code(code);
+            }
+        }
+        let Some(high) = self.hex(4) else { return self.out.push('u') };
+        let mut ahead = self.rest.clone();
+        let pair = (0xd800..0xdc00).contains(&high) && ahead.next() == Some('\\') && ahead.next() == Some('u');
+        if pair {
+            let low: String = ahead.take(4).collect();
+            if let Some(low) = u32::from_str_radix(&low, 16).ok().filter(|low| (0xdc00..0xe000).contains(low)) {
+                self.rest.nth(5);
+                return self.code(0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00));
+            }
+        }
+        self.code(high);
+    }
+
+    fn hex(&mut self, digits: usize) -> Option<u32> {
+        let text: String = self.rest.clone().take(digits).collect();
+        if text.len() != digits || !text.chars().all(|c| c.is_ascii_hexdigit()) {
+            return None;
+        }
+        self.rest.nth(digits - 1);
+        u32::from_str_radix(&text, 16).ok()
+    }
+
+    /// A character by its number; a lone surrogate stands in no text, so it matches what stands in for it.
+    fn code(&mut self, code: u32) {
+        let c = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+        self.out.push_str(&format!(r"\x{{{:x}}}", u32::from(c)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Pattern;
+
+    fn matches(pattern: &str, text: &str) -> bool {
+        Pattern::new(pattern, "").unwrap_or_else(|error| panic!("{pattern}: {error}")).matches(text) == Some(true)
+    }
+
+    #[test]
+    fn reads_what_javascript_reads() {
+        for (pattern, text) in [
+            (r#"{"a":1}"#, r#"x {"a":1}"#),
+            ("a{2}", "aa"),
+            ("a{,2}", "a{,2}"),
+            ("^a{2,}$", "aaa"),
+            ("x]", "x]"),
+            ("[[]", "["),
+            ("[^]", "\n"),
+            ("[a&&b]", "&"),
+            (r"https:\/\/x", "https://x"),
+            (r"^[\w.+-]+@[\w-]+\.\w+$", "a.b+c@d-e.io"),
+            (r"\u00e9\x41\u{1F600}\uD83D\uDE00", "éA😀😀"),
+            (r"(?<y>\d{4})-\k<y>", "2024-2024"),
+            (r"(a)(b)\2\1", "abba"),
+            (r"^(?=.*\d)(?!.*x).+$", "a1"),
+            (r"(?<=\$)\d+", "$42"),
+            (r"\bfoo\b", "a foo b"),
+            (r"a\-b\ c\:d\_e\<f\>", "a-b c:d_e<f>"),
+            (r"[\]\-\\]", "]"),
+            (r"[\d-x]", "-"),
+            (r"[a\-z]", "-"),
+            (r"[\s\S]*end", "a\n end"),
+            ("(?i)HELLO", "hello"),
+            (r"\cJ", "\n"),
+            (r"^\p{L}+$", "äé"),
+            (r"\1", "1"),
+        ] {
+            assert!(matches(pattern, text), "{pattern} on {text:?}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_javascript_refuses_to_match() {
+        for (pattern, text) in [
+            (r"^\d$", "٣"),
+            (r"^\w$", "é"),
+            ("a.b", "a\nb"),
+            ("a.b", "a\u{2028}b"),
+            ("[]", "a"),
+            (r"^a$", "a\n"),
+            (r"\<a", "a"),
+        ] {
+            assert!(!matches(pattern, text), "{pattern} on {text:?}");
+        }
+        for pattern in ["[a", "(a", r"a\", "a)", "*a"] {
+            assert!(Pattern::new(pattern, "").is_err(), "{pattern}");
+        }
+    }
+
+    #[test]
+    fn hopeless_backtracking_is_given_up() {
+        let pattern = Pattern::new(r"^(?=(a+)+$)(\1)*$", "").expect("compiles");
+        let text = format!("{}b", "a".repeat(40));
+        assert_ne!(pattern.matches(&text), Some(true));
+    }
+}

@@ -1,0 +1,79 @@
+//! The words of the handshake: what `initialize` says, and what its answer must hold.
+
+use crate::source::Json;
+use serde_json::json;
+
+/// The revisions of the legacy era, oldest first; the last one is asked for unless the config says otherwise.
+pub const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+
+/// What a server said about itself.
+#[derive(Debug, Clone, Default)]
+pub struct Introduction {
+    /// The revision the session speaks.
+    pub protocol_version: Option<String>,
+    /// `serverInfo`.
+    pub server_info: Option<Json>,
+    /// Things worth knowing that are no reason to stop.
+    pub notes: Vec<String>,
+}
+
+/// The `initialize` request.
+pub fn initialize(id: &Json, protocol: Option<&str>, capabilities: &Json) -> Json {
+    json!({
+        "jsonrpc": "2.0",
+        "id": id,
+        "method": "initialize",
+        "params": {
+            "protocolVersion": protocol.unwrap_or(REVISIONS[REVISIONS.len() - 1]),
+            "capabilities": capabilities,
+            "clientInfo": {"name": "mcptest", "version": env!("CARGO_PKG_VERSION")},
+        },
+    })
+}
+
+/// The notification that ends the handshake.
+pub fn initialized() -> Json {
+    json!({"jsonrpc": "2.0", "method": "notifications/initialized"})
+}
+
+/// Reads the answer to `initialize`; the error says what is wrong with it.
+pub fn introduction(response: &Json, asked: Option<&str>) -> Result<Introduction, String> {
+    if let Some(error) = response.get("error") {
+        return Err(format!("the server refused `initialize`: {}", error_text(error)));
+    }
+    let Some(result) = response.get("result").and_then(Json::as_object) else {
+        return Err("the answer to `initialize` has no `result`".into());
+    };
+    let mut notes = Vec::new();
+    let version = match result.get("protocolVersion") {
+        Some(Json::String(version)) => Some(version.clone()),
+        Some(other) => {
+            return Err(format!("the answer to `initialize` has a `protocolVersion` that is no text: {other}"));
+        }
+        None => {
+            notes.push("the answer to `initialize` has no `protocolVersion`".to_owned());
+            None
+        }
+    };
+    if let Some(version) = version.as_deref().filter(|version| !REVISIONS.contains(version)) {
+        return Err(format!(
+            "the server wants protocol version `{version}`, which mcptest does not speak (it speaks {})",
+            REVISIONS.join(", ")
+        ));
+    }
+    if let (Some(asked), Some(version)) = (asked, version.as_deref())
+        && asked != version
+    {
+        notes.push(format!("asked for protocol version {asked}, the server chose {version}"));
+    }
+    Ok(Introduction { protocol_version: version, server_info: result.get("serverInfo").cloned(), notes })
+}
+
+/// An error object in one line: `-32602 unknown tool`.
+pub fn error_text(error: &Json) -> String {
+    let code = error.get("code").map(|code| format!("{code} ")).unwrap_or_default();
+    match error.get("message").and_then(Json::as_str) {
+        Some(message) => format!("{code}{message}"),
+        None => format!("{code}{error}"),
+    }
+}

@@ -1,0 +1,98 @@
+//! Which server a test runs against, and what the client declares to it.
+
+use crate::config::Config;
+use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
+use crate::source::{Json, Span};
+use crate::suite::server::Server;
+use crate::suite::{Case, ServerChoice, Suite};
+use std::sync::Arc;
+
+/// Which server a case runs against.
+pub(super) struct Servers<'a> {
+    pub(super) config: &'a Config,
+    pub(super) command: Option<&'a Arc<Server>>,
+    pub(super) suite: &'a Suite,
+}
+
+impl Servers<'_> {
+    pub(super) fn of(&self, case: &Case, diagnostics: &mut Diagnostics) -> Arc<Server> {
+        match case.server.as_ref().or(self.suite.server.as_ref()) {
+            Some(ServerChoice::Inline(server)) => server.clone(),
+            Some(ServerChoice::Named(name, span)) => match self.named(name) {
+                Some(server) => server.clone(),
+                None => {
+                    diagnostics.push(self.unknown(name, *span));
+                    self.placeholder()
+                }
+            },
+            None => match self.default() {
+                Some(server) => server.clone(),
+                None => {
+                    let span = if self.config.servers.is_empty() { Span::default() } else { case.span };
+                    diagnostics.push(self.none(span));
+                    self.placeholder()
+                }
+            },
+        }
+    }
+
+    fn default(&self) -> Option<&Arc<Server>> {
+        let sole = match self.config.servers.as_slice() {
+            [sole] => Some(sole),
+            _ => None,
+        };
+        self.command.or(self.config.server.as_ref()).or(sole)
+    }
+
+    fn named(&self, name: &str) -> Option<&Arc<Server>> {
+        let all = self.config.servers.iter().chain(&self.config.server);
+        all.into_iter().find(|server| &*server.name == name)
+    }
+
+    pub(super) fn placeholder(&self) -> Arc<Server> {
+        let known = self.default().or(self.config.servers.first()).cloned();
+        known.unwrap_or_else(|| Arc::new(Server::from_command(&["none".to_owned()], ".".into())))
+    }
+
+    fn unknown(&self, name: &str, span: Span) -> Diagnostic {
+        let known: Vec<&str> = self.config.servers.iter().map(|server| &*server.name).collect();
+        let diagnostic = Diagnostic::error(format!("no server is named `{name}`")).at(&self.suite.source, span);
+        match did_you_mean(name, known.iter().copied()) {
+            Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
+            None if known.is_empty() => diagnostic.hint("the config defines no `servers`"),
+            None => diagnostic.hint(format!("the config defines `{}`", known.join("`, `"))),
+        }
+    }
+
+    fn none(&self, span: Span) -> Diagnostic {
+        if self.config.servers.is_empty() {
+            return Diagnostic::error(format!("`{}` has no server to run against", self.suite.source.name))
+                .hint("name one in `mcptest.yml`, pass `--config FILE`, or end the command with `-- node server.js`");
+        }
+        let known: Vec<&str> = self.config.servers.iter().map(|server| &*server.name).collect();
+        Diagnostic::error("several servers are defined, and this test names none")
+            .at(&self.suite.source, span)
+            .hint(format!("add `server:` to the suite or the test; the config defines `{}`", known.join("`, `")))
+    }
+}
+
+/// What the client declares: what the config says, and what `respond` implies.
+pub(super) fn capabilities(server: &Server, suite: &Suite) -> Json {
+    let mut declared = server.client.as_object().cloned().unwrap_or_default();
+    for entry in server.respond.entries.iter().chain(&suite.respond.entries) {
+        if let Some(capability) = capability_of(&entry.method) {
+            declared.entry(capability).or_insert_with(|| Json::Object(Default::default()));
+        }
+    }
+    Json::Object(declared)
+}
+
+/// The capability that a request of the server belongs to.
+pub(super) fn capability_of(method: &str) -> Option<&'static str> {
+    match method {
+        "sampling/createMessage" => Some("sampling"),
+        "elicitation/create" => Some("elicitation"),
+        "roots/list" => Some("roots"),
+        _ => None,
+    }
+}

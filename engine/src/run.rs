@@ -1,0 +1,141 @@
+//! Runs a plan: workers open sessions, sessions run steps, everything that happens is posted as an event.
+//!
+//! Nothing here returns an error because a server is bad: crashes, timeouts and garbage are faults inside events.
+
+mod evidence;
+mod exchange;
+mod fault;
+mod file;
+mod judge;
+mod line;
+mod outcome;
+mod output_schema;
+mod respond;
+mod session;
+mod slot;
+mod step;
+mod stop;
+mod window;
+mod worker;
+
+use crate::event::collector::{Collector, Finished};
+use crate::event::{Body, Outbox, RunStarted, What};
+use crate::plan::Plan;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+use stop::Stop;
+
+/// How often the collector comes by while workers are busy.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How a plan is run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// `-j`: how many files run at once.
+    pub jobs: usize,
+    /// `--max-fail`: stop after so many failed or faulted tests.
+    pub max_fail: Option<usize>,
+    /// `--timeout`: for steps that do not say otherwise.
+    pub timeout: Option<Duration>,
+    /// Whether frames of passed steps are posted too.
+    pub frames: bool,
+    /// Whether stderr of passed steps is posted too.
+    pub logs: bool,
+    /// What `--env-file` adds to what servers inherit.
+    pub environment: Vec<(String, String)>,
+}
+
+/// What workers share.
+struct Shared {
+    plan: Plan,
+    options: Options,
+    outbox: Outbox,
+    stop: Stop,
+    next_file: AtomicUsize,
+    next_session: AtomicUsize,
+    failures: AtomicUsize,
+    start_failed: AtomicBool,
+}
+
+/// Runs the plan to its end; the exit code is 130, 3, 1 or 0, in this order of precedence.
+pub fn run(plan: Plan, options: Options, mut collector: Collector) -> std::io::Result<(Finished, u8)> {
+    crate::child::become_subreaper();
+    leave_nothing_behind_on_panic();
+    let jobs = options.jobs.clamp(1, plan.files.len().max(1));
+    let started = RunStarted {
+        version: env!("CARGO_PKG_VERSION"),
+        files: plan.files.len(),
+        tests: plan.tests,
+        jobs,
+        seed: plan.seed,
+    };
+    let outbox = Outbox::default();
+    outbox.post(None, What::Event(Body::RunStarted(started)));
+    let shared = Arc::new(Shared {
+        plan,
+        options,
+        outbox,
+        stop: Stop::default(),
+        next_file: AtomicUsize::new(0),
+        next_session: AtomicUsize::new(0),
+        failures: AtomicUsize::new(0),
+        start_failed: AtomicBool::new(false),
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(watch(&shared, jobs, &mut collector))?;
+    let interrupted = shared.stop.interrupted();
+    collector.accept(shared.outbox.take());
+    let summary = collector.summary();
+    let exit_code = if interrupted {
+        130
+    } else if shared.start_failed.load(Ordering::Relaxed) {
+        3
+    } else {
+        u8::from(summary.failed + summary.faulted > 0)
+    };
+    Ok((collector.finish(interrupted, exit_code), exit_code))
+}
+
+/// Starts the workers and hands what they post to the collector until the last one is done.
+async fn watch(shared: &Arc<Shared>, jobs: usize, collector: &mut Collector) -> std::io::Result<()> {
+    let mut signals = stop::Signals::listen()?;
+    let (done, mut finished) = tokio::sync::mpsc::unbounded_channel();
+    let mut threads = Vec::with_capacity(jobs);
+    for number in 0..jobs {
+        let (shared, done) = (shared.clone(), done.clone());
+        let thread = std::thread::Builder::new().name(format!("worker-{number}"));
+        threads.push(thread.spawn(move || {
+            worker::run(&shared);
+            let _ = done.send(());
+        })?);
+    }
+    drop(done);
+    let mut tick = tokio::time::interval(TICK);
+    loop {
+        tokio::select! {
+            biased;
+            () = signals.next() => shared.stop.interrupt(),
+            next = finished.recv() => if next.is_none() { break },
+            _ = tick.tick() => {
+                collector.accept(shared.outbox.take());
+                collector.tick();
+            }
+        }
+    }
+    for thread in threads {
+        let _ = thread.join();
+    }
+    Ok(())
+}
+
+/// A worker's own panic unwinds through its sessions, which end their servers; anybody else's would leave them running.
+fn leave_nothing_behind_on_panic() {
+    let before = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        before(panic);
+        if !std::thread::current().name().is_some_and(|name| name.starts_with("worker-")) {
+            crate::child::kill_everything();
+        }
+    }));
+}

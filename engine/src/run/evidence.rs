@@ -1,0 +1,71 @@
+//! What a person needs to understand a failure: the last frames, the end of stderr, and what was odd.
+//!
+//! Passed steps leave nothing behind unless it was asked for, so that memory grows with the suite and not with the traffic.
+
+use super::session::Session;
+use super::slot::Desk;
+use super::window::Window;
+use crate::event::{Body, Frame, Log, LogFrom, Status, StepId};
+use std::sync::Arc;
+
+/// How many frames of a failed step are shown.
+const MOST_FRAMES: usize = 12;
+/// How much of a frame is shown: the beginning and the end.
+const MOST_FRAME: usize = 2000;
+/// How many of the last lines of stderr are shown.
+const MOST_LINES: usize = 20;
+
+/// Posts what belongs to a step that ended.
+pub(super) fn post(desk: &Desk<'_>, step: &StepId, session: &Session, window: &Window, status: Status) {
+    let options = &desk.shared.options;
+    let failed = matches!(status, Status::Failed | Status::Faulted);
+    for note in &window.notes {
+        let text = note.clone();
+        let log = Log { from: LogFrom::Engine, session: Some(session.name.clone()), step: Some(step.clone()), text };
+        desk.post(Body::Log(log));
+    }
+    if window.dropped > 0 {
+        let text = format!("the server sent too much: {} messages were not kept", window.dropped);
+        let log = Log { from: LogFrom::Engine, session: Some(session.name.clone()), step: Some(step.clone()), text };
+        desk.post(Body::Log(log));
+    }
+    if options.frames || failed {
+        let most = if options.frames { usize::MAX } else { MOST_FRAMES };
+        frames(desk, &session.name, step, window, most, if options.frames { usize::MAX } else { MOST_FRAME });
+    }
+    if options.logs || failed {
+        stderr(desk, Some(&session.name), step, window, if options.logs { usize::MAX } else { MOST_LINES });
+    }
+}
+
+/// Posts what a server said that never got ready.
+pub(super) fn post_failed_start(desk: &Desk<'_>, step: &StepId, window: &Window) {
+    let none: Arc<str> = "start".into();
+    frames(desk, &none, step, window, MOST_FRAMES, MOST_FRAME);
+    stderr(desk, None, step, window, MOST_LINES);
+}
+
+fn frames(desk: &Desk<'_>, session: &Arc<str>, step: &StepId, window: &Window, most: usize, size: usize) {
+    let skipped = window.frames().count().saturating_sub(most);
+    for (direction, text) in window.frames().skip(skipped) {
+        let shown = crate::reporter::text::cut_middle(text, size);
+        desk.post(Body::Frame(Frame {
+            session: session.clone(),
+            step: Some(step.clone()),
+            direction,
+            cut: text.len().saturating_sub(shown.len()),
+            text: shown,
+        }));
+    }
+}
+
+fn stderr(desk: &Desk<'_>, session: Option<&Arc<str>>, step: &StepId, window: &Window, most: usize) {
+    let text = window.stderr.trim_end();
+    if text.is_empty() {
+        return;
+    }
+    let lines = text.lines().count();
+    let text = text.lines().skip(lines.saturating_sub(most)).collect::<Vec<_>>().join("\n");
+    let log = Log { from: LogFrom::Stderr, session: session.cloned(), step: Some(step.clone()), text };
+    desk.post(Body::Log(log));
+}

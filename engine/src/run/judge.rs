@@ -1,0 +1,274 @@
+//! Judges an outcome: every check of a step, each with the failures it found.
+
+use super::fault::{Code, Fault};
+use super::outcome::{Outcome, short};
+use crate::event::{At, Failure, FailureKind};
+use crate::matcher::{Expected, Mismatch};
+use crate::plan::check::{Check, Rule};
+use crate::reporter::text;
+use crate::source::{Json, Source, Span};
+use crate::suite::{Field, Step};
+use std::path::Path;
+
+/// The most a file may hold to be judged as text.
+const MOST_FILE: u64 = 16 * 1024 * 1024;
+
+/// What a judgement needs beside the outcome.
+pub(super) struct Judge<'a> {
+    pub(super) source: &'a Source,
+    pub(super) step: &'a Step,
+    /// The folder behind `${tmp}`.
+    pub(super) tmp: &'a Path,
+}
+
+impl Judge<'_> {
+    /// Every failure of every check.
+    pub(super) fn judge(&self, checks: &[Check], outcome: &mut Outcome<'_>) -> Vec<Failure> {
+        let mut failures = Vec::new();
+        if !checks.iter().any(|check| speaks_of_success(check.field)) {
+            failures.extend(self.must_succeed(outcome));
+        }
+        let mut whole = None;
+        for check in checks {
+            self.check(check, outcome, &mut whole, &mut failures);
+        }
+        failures
+    }
+
+    /// Unless the step says otherwise, an answer must be a success.
+    fn must_succeed(&self, outcome: &Outcome<'_>) -> Option<Failure> {
+        let message = outcome.in_words()?;
+        let hint = match outcome.error() {
+            Some(_) => "if that is right, expect it with `error: { code: … }`",
+            None => "if that is right, expect it with `isError: true`",
+        };
+        let mut failure = Failure::new(FailureKind::Mismatch, message, self.at(self.step.span));
+        failure.path = Some(if outcome.error().is_some() { "$.error" } else { "$.isError" }.to_owned());
+        failure.actual = outcome.error().or(outcome.result()).cloned();
+        failure.hints.push(hint.to_owned());
+        Some(failure)
+    }
+
+    fn check(&self, check: &Check, outcome: &mut Outcome<'_>, whole: &mut Option<Json>, found: &mut Vec<Failure>) {
+        match &check.rule {
+            Rule::Value(expected) => {
+                let owned;
+                let actual = match check.field {
+                    Field::Result => outcome.result(),
+                    Field::Error => outcome.error(),
+                    Field::Structured => outcome.structured(),
+                    Field::Content => outcome.content(),
+                    Field::ExitCode => outcome.exit_code.as_ref(),
+                    Field::IsError => {
+                        owned = outcome.is_error();
+                        owned.as_ref()
+                    }
+                    _ => {
+                        owned = outcome.text().map(Json::String);
+                        owned.as_ref()
+                    }
+                };
+                self.value(check, expected, actual, outcome, found);
+            }
+            Rule::Envelope { expected, leave_out } => self.envelope(expected, leave_out, outcome, found),
+            Rule::Empty => found.extend(self.empty(check, outcome)),
+            Rule::Trimmed(expected) => {
+                let text = if check.field == Field::Stderr { outcome.window.stderr.clone() } else { outcome.stdout() };
+                let text = Json::String(text.trim().to_owned());
+                self.mismatches(expected.check(Some(&text), root(check.field)), found);
+            }
+            Rule::Methods(methods) => {
+                for (method, expected) in methods {
+                    let params = outcome.params_of(check.field == Field::Requests, method);
+                    let path = format!("{}[{}]", root(check.field), Json::from(method.as_str()));
+                    self.mismatches(expected.check(Some(&params), &path), found);
+                }
+            }
+            Rule::Time(bound) if !bound.holds(outcome.took) => {
+                let took = text::duration(outcome.milliseconds());
+                let limit = text::duration(bound.limit.as_secs_f64() * 1000.0);
+                let message = format!("the answer took {took}, expected {} {limit}", bound.comparison.sign());
+                let mut failure = self.mismatch(message, check.span);
+                failure.path = Some("$.duration".into());
+                found.push(failure);
+            }
+            Rule::Time(_) => {}
+            Rule::Milliseconds(expected) => {
+                let actual = Json::from(outcome.milliseconds());
+                self.mismatches(expected.check(Some(&actual), "$.duration"), found);
+            }
+            Rule::Silence => found.extend(self.silence(check, outcome)),
+            Rule::Files(files) => files.iter().for_each(|(path, span, expected)| {
+                self.file(path, *span, expected, found);
+            }),
+            Rule::At { path, singular, expected, message } => {
+                let whole = whole.get_or_insert_with(|| outcome.to_json());
+                let nodes = path.query(whole);
+                let before = found.len();
+                if *singular {
+                    self.mismatches(expected.check(nodes.first(), &path.to_string()), found);
+                } else {
+                    let list = Json::Array(nodes.into_iter().cloned().collect());
+                    self.mismatches(expected.check(Some(&list), &path.to_string()), found);
+                }
+                if let Some(message) = message {
+                    found[before..].iter_mut().for_each(|failure| {
+                        failure.message = format!("{message}: {}", failure.message);
+                    });
+                }
+            }
+        }
+    }
+
+    /// A field of the answer, with a word about the answer when the field is not there at all.
+    fn value(
+        &self,
+        check: &Check,
+        expected: &Expected,
+        actual: Option<&Json>,
+        outcome: &Outcome<'_>,
+        found: &mut Vec<Failure>,
+    ) {
+        let before = found.len();
+        self.mismatches(expected.check(actual, root(check.field)), found);
+        let Some(first) = found.get_mut(before) else { return };
+        let hint = match check.field {
+            Field::Error if actual.is_none() => outcome.result().map(|_| match outcome.text() {
+                Some(text) => format!("the answer is a result: {}", short(&text)),
+                None => "the answer is a result, not an error".to_owned(),
+            }),
+            Field::Error | Field::ExitCode => None,
+            _ => outcome.in_words(),
+        };
+        if let Some(hint) = hint.filter(|hint| !first.hints.contains(hint)) {
+            first.hints.push(hint);
+        }
+    }
+
+    fn envelope(
+        &self,
+        expected: &Expected,
+        leave_out: &[&'static str],
+        outcome: &mut Outcome<'_>,
+        found: &mut Vec<Failure>,
+    ) {
+        let mut aside = Vec::new();
+        if let Some(Json::Object(map)) = outcome.response.as_mut() {
+            aside.extend(leave_out.iter().filter_map(|key| map.shift_remove_entry(*key)));
+        }
+        let before = found.len();
+        self.mismatches(expected.check(outcome.response.as_ref(), "$.response"), found);
+        if let Some(Json::Object(map)) = outcome.response.as_mut() {
+            map.extend(aside);
+        }
+        if let (Some(first), Some(words)) = (found.get_mut(before), outcome.in_words())
+            && !first.hints.iter().any(|hint| words.contains(hint.as_str()))
+        {
+            first.hints.push(words);
+        }
+    }
+
+    fn empty(&self, check: &Check, outcome: &Outcome<'_>) -> Option<Failure> {
+        let (text, what) = match check.field {
+            Field::Stderr => (outcome.window.stderr.trim().to_owned(), "stderr is not empty"),
+            _ => (outcome.stdout(), "stdout holds lines that are no messages"),
+        };
+        if text.is_empty() {
+            return None;
+        }
+        let mut failure = self.mismatch(what.to_owned(), check.span);
+        failure.path = Some(root(check.field).to_owned());
+        failure.expected = Some(Json::String(String::new()));
+        failure.actual = Some(Json::String(text));
+        Some(failure)
+    }
+
+    fn silence(&self, check: &Check, outcome: &Outcome<'_>) -> Option<Failure> {
+        let response = outcome.response.as_ref()?;
+        let mut failure = self.mismatch("an answer came, and none was expected".to_owned(), check.span);
+        failure.path = Some("$.response".into());
+        failure.actual = Some(response.clone());
+        Some(failure)
+    }
+
+    fn file(&self, path: &str, span: Span, expected: &Expected, found: &mut Vec<Failure>) {
+        let shown = format!("$.files[{}]", Json::from(path));
+        match read_below(self.tmp, path) {
+            Ok(actual) => self.mismatches(expected.check(actual.as_ref(), &shown), found),
+            Err(why) => {
+                let mut failure = self.mismatch(format!("`{path}` cannot be judged: {why}"), span);
+                failure.path = Some(shown);
+                found.push(failure);
+            }
+        }
+    }
+
+    fn mismatches(&self, mismatches: Vec<Mismatch>, found: &mut Vec<Failure>) {
+        found.extend(mismatches.into_iter().map(|mismatch| mismatch.into_failure(self.source)));
+    }
+
+    /// A mismatch with nothing to compare.
+    pub(super) fn mismatch(&self, message: String, span: Span) -> Failure {
+        Failure::new(FailureKind::Mismatch, message, self.at(span))
+    }
+
+    pub(super) fn at(&self, span: Span) -> At {
+        At::new(self.source, span)
+    }
+}
+
+/// Whether an expectation says how the answer must have turned out.
+fn speaks_of_success(field: Field) -> bool {
+    matches!(
+        field,
+        Field::Response | Field::Result | Field::Error | Field::IsError | Field::NoResponse | Field::ExitCode
+    )
+}
+
+fn root(field: Field) -> &'static str {
+    match field {
+        Field::Response => "$.response",
+        Field::Result => "$.result",
+        Field::Error => "$.error",
+        Field::IsError => "$.isError",
+        Field::Text => "$.text",
+        Field::Structured => "$.structured",
+        Field::Content => "$.content",
+        Field::Notifications => "$.notifications",
+        Field::Requests => "$.requests",
+        Field::Stderr => "$.stderr",
+        Field::Stdout => "$.stdout",
+        Field::Duration | Field::Performance => "$.duration",
+        Field::ExitCode => "$.exitCode",
+        Field::NoResponse => "$.response",
+        Field::Files => "$.files",
+        Field::Checks => "$",
+    }
+}
+
+/// A file below the folder: its text, a folder's names, or nothing. A link that leads out is refused.
+fn read_below(folder: &Path, path: &str) -> Result<Option<Json>, String> {
+    let inside = folder.canonicalize().map_err(|error| error.to_string())?;
+    let Ok(target) = inside.join(path).canonicalize() else { return Ok(None) };
+    if !target.starts_with(&inside) {
+        return Err("it lies outside of `${tmp}`".into());
+    }
+    let about = target.metadata().map_err(|error| error.to_string())?;
+    if about.is_dir() {
+        let entries = std::fs::read_dir(&target).map_err(|error| error.to_string())?;
+        let mut names: Vec<String> =
+            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        return Ok(Some(names.into()));
+    }
+    if about.len() > MOST_FILE {
+        return Err(format!("it holds {} bytes, more than {MOST_FILE}", about.len()));
+    }
+    let bytes = std::fs::read(&target).map_err(|error| error.to_string())?;
+    Ok(Some(String::from_utf8_lossy(&bytes).into_owned().into()))
+}
+
+/// The fault of an answer that cannot be read.
+pub(super) fn malformed(why: &str) -> Fault {
+    Fault::new(Code::MalformedResponse, format!("the answer cannot be read: {why}"))
+}

@@ -1,0 +1,152 @@
+//! What a step came to, as one value: the fields that `expect` names and that `capture` and `checks` look into.
+
+use super::window::Window;
+use crate::source::Json;
+use serde_json::{Map, json};
+use std::time::Duration;
+
+/// The outcome of a step.
+#[derive(Debug)]
+pub(super) struct Outcome<'a> {
+    /// The whole answer.
+    pub(super) response: Option<Json>,
+    /// Everything that came while the step was open.
+    pub(super) window: &'a Window,
+    /// How long the answer took.
+    pub(super) took: Duration,
+    /// The exit code, when the exit was awaited; `null` when a signal ended the process.
+    pub(super) exit_code: Option<Json>,
+}
+
+impl Outcome<'_> {
+    pub(super) fn result(&self) -> Option<&Json> {
+        self.response.as_ref()?.get("result")
+    }
+
+    pub(super) fn error(&self) -> Option<&Json> {
+        self.response.as_ref()?.get("error")
+    }
+
+    /// `isError` of a result: false when the server omits it.
+    pub(super) fn is_error(&self) -> Option<Json> {
+        Some(self.result()?.get("isError").cloned().unwrap_or(Json::Bool(false)))
+    }
+
+    pub(super) fn structured(&self) -> Option<&Json> {
+        self.result()?.get("structuredContent")
+    }
+
+    pub(super) fn content(&self) -> Option<&Json> {
+        let result = self.result()?;
+        result.get("content").or_else(|| result.get("contents"))
+    }
+
+    /// The text blocks of a tool result, of a resource's contents, or of a prompt's messages, joined by newlines.
+    pub(super) fn text(&self) -> Option<String> {
+        let result = self.result()?;
+        let blocks = ["content", "contents", "messages"].iter().find_map(|key| result.get(key)?.as_array())?;
+        let mut texts = Vec::new();
+        for block in blocks {
+            match block.get("content") {
+                Some(Json::Array(inner)) => texts.extend(inner.iter().filter_map(block_text)),
+                Some(inner) => texts.extend(block_text(inner)),
+                None => texts.extend(block_text(block)),
+            }
+        }
+        Some(texts.join("\n"))
+    }
+
+    /// Lines on stdout that were no message.
+    pub(super) fn stdout(&self) -> String {
+        self.window.noise_lines().collect::<Vec<_>>().join("\n")
+    }
+
+    pub(super) fn milliseconds(&self) -> f64 {
+        self.took.as_secs_f64() * 1000.0
+    }
+
+    /// The params of every notification (or request) of a method.
+    pub(super) fn params_of(&self, requests: bool, method: &str) -> Json {
+        let mut list: Vec<Json> = Vec::new();
+        if requests {
+            list.extend(self.window.requests().filter(|(name, _)| *name == method).map(|(_, params)| params));
+        } else {
+            list.extend(self.window.notifications().filter(|(name, _)| *name == method).map(|(_, params)| params));
+        }
+        Json::Array(list)
+    }
+
+    /// The whole outcome as one value.
+    pub(super) fn to_json(&self) -> Json {
+        let mut whole = Map::new();
+        let mut put = |key: &str, value: Option<Json>| {
+            if let Some(value) = value {
+                whole.insert(key.to_owned(), value);
+            }
+        };
+        let message = |(method, params): (&str, Json)| json!({"method": method, "params": params});
+        put("response", self.response.clone());
+        put("result", self.result().cloned());
+        put("error", self.error().cloned());
+        put("isError", self.is_error());
+        put("text", self.text().map(Json::String));
+        put("structured", self.structured().cloned());
+        put("content", self.content().cloned());
+        put("notifications", Some(self.window.notifications().map(message).collect()));
+        put("requests", Some(self.window.requests().map(message).collect()));
+        put("stderr", Some(Json::String(self.window.stderr.clone())));
+        put("stdout", Some(Json::String(self.stdout())));
+        put("duration", Some(json!(self.milliseconds())));
+        put("exitCode", self.exit_code.clone());
+        Json::Object(whole)
+    }
+
+    /// What the answer says, in a few words, for hints: an error's message, an error result's text.
+    pub(super) fn in_words(&self) -> Option<String> {
+        if let Some(error) = self.error() {
+            return Some(format!("the answer is an error: {}", crate::mcp::lifecycle::error_text(error)));
+        }
+        if self.is_error() == Some(Json::Bool(true)) {
+            return Some(format!("the answer is an error result: {}", short(&self.text().unwrap_or_default())));
+        }
+        None
+    }
+}
+
+fn block_text(block: &Json) -> Option<&str> {
+    match block {
+        Json::String(text) => Some(text),
+        _ => block.get("text").or_else(|| block.get("resource")?.get("text"))?.as_str(),
+    }
+}
+
+/// A text cut to a line's length.
+pub(super) fn short(text: &str) -> String {
+    const MOST: usize = 300;
+    match text.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(result: Json) -> Option<String> {
+        let window = Window::default();
+        let response = Some(json!({"result": result}));
+        Outcome { response, window: &window, took: Duration::ZERO, exit_code: None }.text()
+    }
+
+    #[test]
+    fn text_is_joined_from_every_kind_of_answer() {
+        let tool =
+            json!({"content": [{"type": "text", "text": "a"}, {"type": "image"}, {"type": "text", "text": "b"}]});
+        assert_eq!(text(tool).as_deref(), Some("a\nb"));
+        assert_eq!(text(json!({"contents": [{"uri": "x", "text": "c"}]})).as_deref(), Some("c"));
+        let prompt = json!({"messages": [{"role": "user", "content": {"type": "text", "text": "d"}}]});
+        assert_eq!(text(prompt).as_deref(), Some("d"));
+        assert_eq!(text(json!({"tools": []})), None);
+    }
+}

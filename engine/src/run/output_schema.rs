@@ -1,0 +1,91 @@
+//! Structured content is held against the tool's own `outputSchema`, which is listed once per session, when the first
+//! structured answer comes.
+
+use super::exchange::{Call, End, Exchange, Pages};
+use super::judge::Judge;
+use super::line::page;
+use super::respond::Scripts;
+use super::session::Session;
+use super::step::Steps;
+use crate::diagnostic::Diagnostics;
+use crate::event::Failure;
+use crate::matcher::{Compiler, Expected, Mode};
+use crate::plan::scope::Moment;
+use crate::source::{Entry, Json, Kind, Node};
+use crate::suite::{Listing, Respond};
+use std::collections::HashMap;
+
+/// Every way in which structured content violates the schema that the tool declares.
+pub(super) async fn violations(
+    tool: &str,
+    structured: &Json,
+    session: &mut Session,
+    judge: &Judge<'_>,
+    steps: &mut Steps<'_, '_>,
+) -> Vec<Failure> {
+    if session.output_schemas.is_none() {
+        session.output_schemas = Some(list(session, judge, steps).await);
+    }
+    let Some(Some(expected)) = session.output_schemas.as_ref().and_then(|schemas| schemas.get(tool)) else {
+        return Vec::new();
+    };
+    let mismatches = expected.check(Some(structured), "$.structured");
+    let failures = mismatches.into_iter().map(|mismatch| {
+        let mut failure = mismatch.into_failure(judge.source);
+        failure.at = judge.at(judge.step.span);
+        failure.matcher = Some("outputSchema".into());
+        failure.message = format!("`{tool}` violates its own `outputSchema`: {}", failure.message);
+        failure.hints.push("`outputSchema: ignore` on the step leaves this check out".into());
+        failure
+    });
+    failures.collect()
+}
+
+async fn list(
+    session: &mut Session,
+    judge: &Judge<'_>,
+    steps: &mut Steps<'_, '_>,
+) -> HashMap<String, Option<Expected>> {
+    let id = session.fresh_id();
+    let mut call = Call::new(page(Listing::Tools, None, None, id), session.server.timeout);
+    call.pages = Some(Pages::new(Listing::Tools, None));
+    let mut calls = [call];
+    let none = Respond::default();
+    let server = session.server.clone();
+    let tmp = session.tmp().to_owned();
+    let scripts = Scripts {
+        step: &none,
+        suite: &steps.file.suite.respond,
+        server: &server.respond,
+        scope: &steps.file.scope,
+        row: steps.row,
+        moment: Moment { captures: steps.captures, tmp: &tmp },
+    };
+    let listener = &mut steps.desk.listener;
+    Exchange { session, calls: &mut calls, scripts: &scripts, turns: steps.turns, listener }.run().await;
+    let [mut call] = calls;
+    // What came meanwhile belongs to the next step.
+    session.between = std::mem::take(&mut call.window).without_answers();
+    let tools = match call.end {
+        Some(End::Done) => call.pages.and_then(|mut pages| pages.joined.take()),
+        _ => None,
+    };
+    let tools = tools.as_ref().and_then(|answer| answer.pointer("/result/tools")?.as_array());
+    let declared = tools.into_iter().flatten().filter_map(|tool| {
+        let schema = tool.get("outputSchema")?;
+        Some((tool.get("name")?.as_str()?.to_owned(), compile(schema, judge)))
+    });
+    declared.collect()
+}
+
+/// The schema as a matcher; `None` when it is no valid schema, which is for the author of the server to test elsewhere.
+fn compile(schema: &Json, judge: &Judge<'_>) -> Option<Expected> {
+    let span = judge.step.span;
+    let value = Node::new(Kind::Literal(schema.clone()), span);
+    let node = Node::new(Kind::Map(vec![Entry { key: "$jsonSchema".into(), key_span: span, value }]), span);
+    let mut diagnostics = Diagnostics::default();
+    let source = crate::source::Source::new(judge.source.name.clone(), judge.source.path.clone(), String::new());
+    let mut compiler = Compiler { source: &source, diagnostics: &mut diagnostics, lenient: false };
+    let expected = compiler.compile(&node, Mode::Exact);
+    (!diagnostics.has_errors()).then_some(expected)
+}

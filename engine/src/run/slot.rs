@@ -1,0 +1,132 @@
+//! A place for a session: opened when the first step needs it, opened anew after it ended.
+
+use super::Shared;
+use super::fault::Fault;
+use super::session::{Failed, Opening, Session};
+use super::stop::Listener;
+use super::window::Window;
+use crate::event::{Body, Log, LogFrom, SessionClosed, SessionOpened, What};
+use crate::source::Json;
+use crate::suite::server::Server;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+/// What a worker needs to tell what happens.
+pub(super) struct Desk<'a> {
+    pub(super) shared: &'a Shared,
+    pub(super) listener: Listener,
+    /// The file that is being run.
+    pub(super) file: Option<usize>,
+}
+
+impl Desk<'_> {
+    pub(super) fn post(&self, body: Body) {
+        self.shared.outbox.post(self.file, What::Event(body));
+    }
+
+    /// Something worth knowing that is no failure.
+    pub(super) fn note(&self, session: Option<&Arc<str>>, text: String) {
+        self.post(Body::Log(Log { from: LogFrom::Engine, session: session.cloned(), step: None, text }));
+    }
+}
+
+/// A place for one session of a server.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) server: Arc<Server>,
+    pub(super) capabilities: Arc<Json>,
+    pub(super) handshake: bool,
+    pub(super) session: Option<Session>,
+    /// A start that failed is not tried again in this place; what the server said is told once.
+    failed: Option<(Fault, Window)>,
+    /// The test in which the server died: the rest of the file has no server.
+    pub(super) lost_in: Option<String>,
+}
+
+impl Slot {
+    pub(super) fn new(server: &Arc<Server>, capabilities: &Arc<Json>, handshake: bool) -> Slot {
+        Slot {
+            server: server.clone(),
+            capabilities: capabilities.clone(),
+            handshake,
+            session: None,
+            failed: None,
+            lost_in: None,
+        }
+    }
+
+    /// The session, started if there is none.
+    pub(super) async fn ready(&mut self, desk: &mut Desk<'_>) -> Result<&mut Session, Box<Failed>> {
+        if self.session.as_ref().is_some_and(|session| !session.is_alive()) {
+            self.close(desk).await;
+        }
+        if self.session.is_none() {
+            if self.failed.is_none() {
+                self.open(desk).await;
+            }
+            if let Some((fault, window)) = &mut self.failed {
+                return Err(Box::new(Failed { fault: fault.clone(), window: std::mem::take(window) }));
+            }
+        }
+        match &mut self.session {
+            Some(session) => Ok(session),
+            None => unreachable!("a session was opened above"),
+        }
+    }
+
+    /// Opens the session if there is none; what goes wrong is told to the first step that needs it.
+    pub(super) async fn warm_up(&mut self, desk: &mut Desk<'_>) {
+        if self.failed.is_none() && !self.session.as_ref().is_some_and(Session::is_alive) {
+            self.close(desk).await;
+            self.open(desk).await;
+        }
+    }
+
+    async fn open(&mut self, desk: &mut Desk<'_>) {
+        let begun = Instant::now();
+        let number = desk.shared.next_session.fetch_add(1, Ordering::Relaxed) + 1;
+        let opening = Opening {
+            name: format!("{}#{number}", self.server.name).into(),
+            server: &self.server,
+            capabilities: &self.capabilities,
+            environment: &desk.shared.options.environment,
+            handshake: self.handshake,
+        };
+        match Session::open(opening, &mut desk.listener).await {
+            Ok((session, introduction)) => {
+                desk.post(Body::SessionOpened(SessionOpened {
+                    session: session.name.clone(),
+                    server: self.server.name.clone(),
+                    server_info: introduction.server_info,
+                    protocol_version: introduction.protocol_version,
+                    duration_ms: begun.elapsed().as_secs_f64() * 1000.0,
+                }));
+                for note in introduction.notes {
+                    desk.note(Some(&session.name), note);
+                }
+                self.session = Some(session);
+            }
+            Err(failed) => {
+                if !desk.shared.stop.interrupted() {
+                    desk.shared.start_failed.store(true, Ordering::Relaxed);
+                }
+                self.failed = Some((failed.fault, failed.window));
+            }
+        }
+    }
+
+    /// Ends the session, if there is one.
+    pub(super) async fn close(&mut self, desk: &Desk<'_>) {
+        let Some(session) = self.session.take() else { return };
+        let (name, server) = (session.name.clone(), self.server.name.clone());
+        let shutdown = session.close(desk.shared.stop.interrupted()).await;
+        desk.post(Body::SessionClosed(SessionClosed {
+            session: name,
+            server,
+            exit: shutdown.exit.to_string(),
+            by: shutdown.by,
+            duration_ms: shutdown.took.as_secs_f64() * 1000.0,
+        }));
+    }
+}

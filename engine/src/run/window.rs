@@ -1,0 +1,129 @@
+//! What belongs to one step: every message, noise line and stderr byte that was read while it was open.
+
+use crate::event::Direction;
+use crate::mcp::message::{Kind, Message};
+use crate::source::Json;
+use std::rc::Rc;
+
+/// How much a window keeps: beyond it messages are counted and dropped, so that a flooding server costs memory for one
+/// step only.
+const MOST_BYTES: usize = 128 * 1024 * 1024;
+/// How much stderr a window keeps: the end, where the reason of a crash stands.
+const MOST_STDERR: usize = 1024 * 1024;
+
+/// One step's window.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    entries: Vec<Entry>,
+    bytes: usize,
+    /// What came on stderr.
+    pub(super) stderr: String,
+    /// Messages and lines that were dropped because there were too many.
+    pub(super) dropped: usize,
+    /// Things worth knowing that are no failure.
+    pub(super) notes: Vec<String>,
+}
+
+/// Something that crossed the pipe.
+#[derive(Debug)]
+enum Entry {
+    Sent(String),
+    Received(Rc<Message>),
+    Noise(String),
+}
+
+impl Window {
+    pub(super) fn sent(&mut self, line: &str) {
+        self.push(line.len(), Entry::Sent(line.trim_end().to_owned()));
+    }
+
+    pub(super) fn received(&mut self, message: Rc<Message>) {
+        self.push(message.raw.len(), Entry::Received(message));
+    }
+
+    pub(super) fn noise(&mut self, line: String) {
+        self.push(line.len(), Entry::Noise(line));
+    }
+
+    pub(super) fn stderr(&mut self, text: &str) {
+        self.stderr.push_str(text);
+        if self.stderr.len() > 2 * MOST_STDERR {
+            let mut cut = self.stderr.len() - MOST_STDERR;
+            while !self.stderr.is_char_boundary(cut) {
+                cut += 1;
+            }
+            self.stderr.replace_range(..cut, "");
+        }
+    }
+
+    /// Forgets what the engine itself asked and was answered: only what the server did on its own is left.
+    pub(super) fn without_answers(mut self) -> Window {
+        self.entries.retain(|entry| match entry {
+            Entry::Sent(_) => false,
+            Entry::Received(message) => !matches!(message.kind, Kind::Response { .. }),
+            Entry::Noise(_) => true,
+        });
+        self
+    }
+
+    fn push(&mut self, bytes: usize, entry: Entry) {
+        if self.bytes + bytes > MOST_BYTES && !self.entries.is_empty() {
+            self.dropped += 1;
+            return;
+        }
+        self.bytes += bytes;
+        self.entries.push(entry);
+    }
+
+    /// The server's notifications: method and params, in order.
+    pub(super) fn notifications(&self) -> impl Iterator<Item = (&str, Json)> {
+        self.received_messages().filter_map(|message| match &message.kind {
+            Kind::Notification { method } => Some((method.as_str(), params(message))),
+            _ => None,
+        })
+    }
+
+    /// The server's requests: method and params, in order.
+    pub(super) fn requests(&self) -> impl Iterator<Item = (&str, Json)> {
+        self.received_messages().filter_map(|message| match &message.kind {
+            Kind::Request { method, .. } => Some((method.as_str(), params(message))),
+            _ => None,
+        })
+    }
+
+    /// Lines on stdout that were no message.
+    pub(super) fn noise_lines(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Noise(line) => Some(line.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Everything that crossed the pipe, in order.
+    pub(super) fn frames(&self) -> impl DoubleEndedIterator<Item = (Direction, &str)> {
+        self.entries.iter().map(|entry| match entry {
+            Entry::Sent(line) => (Direction::Sent, line.as_str()),
+            Entry::Received(message) => (Direction::Received, message.raw.as_str()),
+            Entry::Noise(line) => (Direction::Noise, line.as_str()),
+        })
+    }
+
+    /// Errors whose id is `null`, as text.
+    pub(super) fn received_errors_without_id(&self) -> impl Iterator<Item = &str> {
+        self.received_messages().filter_map(|message| match &message.kind {
+            Kind::Response { id, is_error: true } if id.is_null() => Some(message.raw.as_str()),
+            _ => None,
+        })
+    }
+
+    fn received_messages(&self) -> impl Iterator<Item = &Message> {
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Received(message) => Some(&**message),
+            _ => None,
+        })
+    }
+}
+
+fn params(message: &Message) -> Json {
+    message.value().ok().and_then(|mut value| value.get_mut("params").map(Json::take)).unwrap_or(Json::Null)
+}

@@ -1,0 +1,92 @@
+//! A worker: one thread, one runtime, one file after the other, each server's process kept as long as its `restart` says.
+
+use super::slot::{Desk, Slot};
+use super::{Shared, file};
+use crate::event::{At, Body, Failure, FailureKind, Status, TestFinished, What};
+use crate::plan::FilePlan;
+use crate::source::Span;
+use crate::suite::server::Restart;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+/// How far a file has come: the status of every test that is over.
+pub(super) type Progress = RefCell<Vec<Option<Status>>>;
+
+/// Runs files until there is none left. A bug in the engine costs the rest of the file it struck, never the report.
+pub(super) fn run(shared: &Shared) {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+        return abandon_all(shared, "no runtime can be made for a worker");
+    };
+    let mut slots: Vec<Slot> = Vec::new();
+    loop {
+        let at = shared.next_file.fetch_add(1, Ordering::Relaxed);
+        let Some(plan) = shared.plan.files.get(at) else { break };
+        let progress: Progress = RefCell::new(vec![None; plan.cases.len()]);
+        let ran = catch_unwind(AssertUnwindSafe(|| {
+            runtime.block_on(async {
+                let mut desk = Desk { shared, listener: shared.stop.listen(), file: Some(at) };
+                file::run(plan, &mut desk, &mut slots, &progress).await;
+                close(&mut slots, &desk, |slot| slot.server.restart != Restart::Run || slot.lost_in.is_some()).await;
+                slots.iter_mut().for_each(|slot| slot.lost_in = None);
+            });
+        }));
+        if let Err(panic) = ran {
+            slots.clear();
+            abandon(shared, plan, at, &progress, &panic_text(&*panic));
+        }
+        shared.outbox.post(Some(at), What::FileDone);
+    }
+    let ended = catch_unwind(AssertUnwindSafe(|| {
+        runtime.block_on(async {
+            let desk = Desk { shared, listener: shared.stop.listen(), file: None };
+            close(&mut slots, &desk, |_| true).await;
+        });
+    }));
+    if ended.is_err() {
+        crate::child::kill_everything();
+    }
+}
+
+async fn close(slots: &mut [Slot], desk: &Desk<'_>, which: impl Fn(&Slot) -> bool) {
+    for slot in slots.iter_mut().filter(|slot| which(slot)) {
+        slot.close(desk).await;
+    }
+}
+
+/// Reports the tests of a file that never came to their turn.
+fn abandon(shared: &Shared, plan: &FilePlan, at: usize, progress: &Progress, why: &str) {
+    let progress = progress.try_borrow().map(|statuses| statuses.clone()).unwrap_or_default();
+    for (position, case) in plan.cases.iter().enumerate() {
+        if progress.get(position).copied().flatten().is_some() {
+            continue;
+        }
+        let span = plan.case(case.subject).map_or(Span::default(), |case| case.span);
+        let message = format!("mcptest itself failed: {why}");
+        let mut failure = Failure::new(FailureKind::Fault, message, At::new(&plan.suite.source, span));
+        failure.hints.push("this is a bug in mcptest: please report it with the suite that shows it".into());
+        let finished = TestFinished {
+            test: case.test.clone(),
+            status: Status::Faulted,
+            duration_ms: 0.0,
+            failures: vec![failure],
+            reason: None,
+            attempts: None,
+        };
+        shared.outbox.post(Some(at), What::Event(Body::TestFinished(finished)));
+    }
+}
+
+fn abandon_all(shared: &Shared, why: &str) {
+    loop {
+        let at = shared.next_file.fetch_add(1, Ordering::Relaxed);
+        let Some(plan) = shared.plan.files.get(at) else { return };
+        abandon(shared, plan, at, &RefCell::new(Vec::new()), why);
+        shared.outbox.post(Some(at), What::FileDone);
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "a panic".into())
+}

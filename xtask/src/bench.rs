@@ -1,0 +1,163 @@
+//! `cargo xtask bench`: mcptest against a raw client and mcp-aegis, as ratios within one run.
+
+mod inputs;
+mod measure;
+mod table;
+
+use crate::engine::{Engine, built};
+use crate::process::{cargo, output, root};
+use crate::tools::{install_node, node_bin};
+use anyhow::Result;
+use inputs::Inputs;
+use measure::{Sample, cpu_time, interleaved, peak_memory};
+use std::process::Command;
+use table::Table;
+
+/// How often each measurement is repeated.
+struct Repetitions {
+    calls: usize,
+    starts: usize,
+    real: usize,
+}
+
+/// The programs that are compared.
+struct Contest {
+    engine: Engine,
+    raw: std::path::PathBuf,
+    echo: String,
+    everything: String,
+    aegis: std::path::PathBuf,
+    inputs: Inputs,
+}
+
+/// Measures everything and prints the table.
+pub fn run(quick: bool) -> Result<()> {
+    println!("building with optimisation …");
+    let engine = Engine::build(true)?;
+    output(&mut cargo(&["build", "--locked", "--release", "--package", "mcptest-bench"]))?;
+    install_node()?;
+    let echo = built("release")?.join("echo-server").display().to_string();
+    let everything = node_bin("mcp-server-everything").display().to_string();
+    let inputs = Inputs::write(&root().join("target").join("bench"), &echo, &everything)?;
+    let raw = built("release")?.join("raw-client");
+    let contest = Contest { engine, raw, echo, everything, aegis: node_bin("aegis"), inputs };
+    let repetitions = match quick {
+        true => Repetitions { calls: 3, starts: 9, real: 3 },
+        false => Repetitions { calls: 9, starts: 41, real: 11 },
+    };
+    let mut table = Table::default();
+    calls(&contest, &repetitions, &mut table)?;
+    memory(&contest, &mut table)?;
+    starts(&contest, &repetitions, &mut table)?;
+    real(&contest, &repetitions, &mut table)?;
+    check(&contest, &mut table)?;
+    let text = table.render();
+    println!("\n{text}");
+    std::fs::write(root().join("bench").join("RESULTS.md"), text)?;
+    Ok(())
+}
+
+impl Contest {
+    fn mcptest(&self, config: &str, suite: &str) -> Command {
+        let report = format!("json={}", self.inputs.folder.join("report.json").display());
+        let mut command = self.engine.command(&["run", suite, "--config", config, "--reporter", &report]);
+        command.current_dir(&self.inputs.folder);
+        command
+    }
+
+    fn raw(&self, calls: usize, tool: &str, message: &str, server: &str) -> Command {
+        let mut command = Command::new(&self.raw);
+        command.args([&calls.to_string(), tool, message, server]);
+        command
+    }
+}
+
+fn calls(contest: &Contest, repetitions: &Repetitions, table: &mut Table) -> Result<()> {
+    println!("10,000 calls …");
+    let [raw, mcptest] = interleaved(
+        repetitions.calls,
+        [&mut || contest.raw(10_000, "echo", "hello", &contest.echo), &mut || {
+            contest.mcptest("mcptest.yml", "calls-10000.test.mcp.yml")
+        }],
+    )?;
+    table.noise(&raw);
+    let per_call = |sample: &Sample| format!("{:.1} µs", sample.median().as_secs_f64() * 100.0);
+    let ratio = mcptest.median().as_secs_f64() / raw.median().as_secs_f64();
+    let what = "10,000 `tools/call` with one check each, report to `json`; per call, everything included";
+    let figures = [per_call(&raw), per_call(&mcptest), "–".to_owned()];
+    table.row(what, figures, format!("{ratio:.2}×"), "≤ 2.0×", ratio <= 2.0);
+    Ok(())
+}
+
+fn memory(contest: &Contest, table: &mut Table) -> Result<()> {
+    println!("memory …");
+    let peak = |suite: &str| peak_memory(&mut contest.mcptest("mcptest.yml", suite));
+    let (small, many) = (peak("calls-1000.test.mcp.yml")?, peak("calls-10000.test.mcp.yml")?);
+    let large = peak("large-10000.test.mcp.yml")?;
+    let megabytes = |bytes: u64| format!("{:.1} MB", bytes as f64 / 1e6);
+    let what = "peak memory: 1,000 calls, 10,000 calls, 10,000 calls with answers of 64 kB (640 MB of traffic)";
+    let figures = ["–".to_owned(), [small, many, large].map(megabytes).join(", "), "–".to_owned()];
+    let growth = large as f64 / many as f64;
+    table.row(what, figures, format!("large / small answers {growth:.2}×"), "≤ 1.2×", growth <= 1.2);
+    Ok(())
+}
+
+fn starts(contest: &Contest, repetitions: &Repetitions, table: &mut Table) -> Result<()> {
+    println!("one call …");
+    let [raw, mcptest, version] = interleaved(
+        repetitions.starts,
+        [
+            &mut || contest.raw(1, "echo", "hello", &contest.echo),
+            &mut || contest.mcptest("mcptest.yml", "calls-1.test.mcp.yml"),
+            &mut || contest.engine.command(&["--version"]),
+        ],
+    )?;
+    let over = mcptest.milliseconds() - raw.milliseconds();
+    let figures = [milliseconds(&raw), milliseconds(&mcptest), "–".to_owned()];
+    table.row("one call, whole process", figures, format!("+{over:.1} ms"), "≤ +10 ms", over <= 10.0);
+    let figures = ["–".to_owned(), milliseconds(&version), "–".to_owned()];
+    let fast = version.milliseconds() < 10.0;
+    table.row("`mcptest --version`", figures, milliseconds(&version), "< 10 ms", fast);
+    Ok(())
+}
+
+fn real(contest: &Contest, repetitions: &Repetitions, table: &mut Table) -> Result<()> {
+    for steps in [1, 100] {
+        println!("server-everything, {steps} …");
+        let suite = format!("everything-{steps}.test.mcp.yml");
+        let [raw, mcptest, aegis] = interleaved(
+            repetitions.real,
+            [
+                &mut || contest.raw(steps, "echo", "hello", &contest.everything),
+                &mut || contest.mcptest("aegis.config.json", &suite),
+                &mut || {
+                    let mut command = Command::new(&contest.aegis);
+                    command.args([&suite, "--config", "aegis.config.json"]).current_dir(&contest.inputs.folder);
+                    command
+                },
+            ],
+        )?;
+        let ratio = mcptest.milliseconds() / raw.milliseconds();
+        let holds = ratio <= 1.05 && mcptest.median() < aegis.median();
+        let figures = [milliseconds(&raw), milliseconds(&mcptest), milliseconds(&aegis)];
+        let what = format!("server-everything, {steps} step{}, whole run", if steps == 1 { "" } else { "s" });
+        let against = aegis.milliseconds() / mcptest.milliseconds();
+        let figure = format!("{ratio:.2}× raw; mcp-aegis takes {against:.2}×");
+        table.row(&what, figures, figure, "≤ 1.05× raw, faster than mcp-aegis", holds);
+    }
+    Ok(())
+}
+
+fn check(contest: &Contest, table: &mut Table) -> Result<()> {
+    println!("checking 10 MB …");
+    let mut command = contest.engine.command(&["check", "--config", "mcptest.yml", "big.test.mcp.yml"]);
+    let time = cpu_time(command.current_dir(&contest.inputs.folder))?;
+    let figures = ["–".to_owned(), format!("{:.2} s", time.as_secs_f64()), "–".to_owned()];
+    let figure = format!("{:.2} s of CPU", time.as_secs_f64());
+    table.row("`mcptest check` of a 10 MB suite", figures, figure, "≤ 1 s", time.as_secs_f64() <= 1.0);
+    Ok(())
+}
+
+fn milliseconds(sample: &Sample) -> String {
+    format!("{:.1} ms", sample.milliseconds())
+}

@@ -1,0 +1,36 @@
+//! The table of figures, in Markdown.
+
+use super::measure::Sample;
+
+/// Rows, and how much the machine varied.
+#[derive(Default)]
+pub struct Table {
+    rows: String,
+    noise: f64,
+}
+
+impl Table {
+    /// Adds a row: what was measured, the raw client's, mcptest's and mcp-aegis's value, the figure and its target.
+    pub fn row(&mut self, what: &str, values: [String; 3], figure: String, target: &str, holds: bool) {
+        let [raw, mcptest, aegis] = values;
+        let verdict = if holds { "reached" } else { "**missed**" };
+        self.rows += &format!("| {what} | {raw} | {mcptest} | {aegis} | {figure} | {target} | {verdict} |\n");
+    }
+
+    /// Notes the spread of the raw client's times.
+    pub fn noise(&mut self, raw: &Sample) {
+        self.noise = raw.spread();
+    }
+
+    /// The whole of it.
+    pub fn render(&self) -> String {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        format!(
+            "| measured | raw client | mcptest | mcp-aegis | figure | target | |\n|---|---|---|---|---|---|---|\n{}\n\
+             Medians of interleaved runs on a machine of {cores} cores. Its noise: the raw client's 10,000 calls varied by \
+             {:.0} % between the fastest and the slowest repetition.\n",
+            self.rows,
+            self.noise * 100.0
+        )
+    }
+}

@@ -1,0 +1,93 @@
+//! `cargo xtask test`: everything that must hold, step by step, with one line at the end: `N passed, N failed`.
+
+mod docs;
+mod leftovers;
+mod rust;
+mod suites;
+
+use crate::engine::Engine;
+use crate::gen_schemas;
+use crate::tools;
+use anyhow::{Result, bail};
+use std::io::Write;
+use std::time::Instant;
+
+/// What a step found: how many of its checks held, and a text for each that did not.
+#[derive(Default)]
+pub struct Findings {
+    /// How many held.
+    pub passed: usize,
+    /// What did not.
+    pub failures: Vec<String>,
+}
+
+impl Findings {
+    /// Notes one check.
+    pub fn note(&mut self, outcome: Result<()>) {
+        match outcome {
+            Ok(()) => self.passed += 1,
+            Err(error) => self.failures.push(format!("{error:#}")),
+        }
+    }
+}
+
+impl From<Result<()>> for Findings {
+    fn from(outcome: Result<()>) -> Findings {
+        let mut findings = Findings::default();
+        findings.note(outcome);
+        findings
+    }
+}
+
+struct Step {
+    name: &'static str,
+    run: fn(&Engine) -> Findings,
+}
+
+const STEPS: [Step; 10] = [
+    Step { name: "format", run: |_| rust::format().into() },
+    Step { name: "clippy", run: |_| rust::clippy().into() },
+    Step { name: "cargo test", run: |_| rust::tests() },
+    Step { name: "schemas", run: |engine| gen_schemas::check(engine).into() },
+    Step { name: "docs", run: docs::check },
+    Step { name: "examples", run: suites::examples },
+    Step { name: "install from npm", run: |_| tools::install_node().into() },
+    Step { name: "install from PyPI", run: |_| install_python().into() },
+    Step { name: "real servers, right", run: suites::right },
+    Step { name: "real servers, wrong", run: suites::wrong },
+];
+
+fn install_python() -> Result<()> {
+    tools::install_python("venv", "requirements.txt")?;
+    tools::install_python("venv-sdk1", "requirements-sdk1.txt")
+}
+
+/// Runs the steps whose name contains `only`, or all of them.
+pub fn run(only: Option<&str>) -> Result<()> {
+    let chosen: Vec<&Step> = STEPS.iter().filter(|step| only.is_none_or(|only| step.name.contains(only))).collect();
+    if chosen.is_empty() {
+        bail!("no step is named so; the steps are: {}", STEPS.map(|step| step.name).join(", "));
+    }
+    let start = Instant::now();
+    let engine = Engine::build(false)?;
+    println!("{:<22} {:>6.1} s", "build", start.elapsed().as_secs_f64());
+    let (mut passed, mut failed) = (0, 0);
+    for step in chosen {
+        print!("{:<22} ", step.name);
+        std::io::stdout().flush()?;
+        let start = Instant::now();
+        let findings = (step.run)(&engine);
+        let verdict = if findings.failures.is_empty() { "ok" } else { "FAILED" };
+        println!("{:>6.1} s  {verdict}  ({} held)", start.elapsed().as_secs_f64(), findings.passed);
+        for failure in &findings.failures {
+            println!("    {}", failure.trim_end().replace('\n', "\n    "));
+        }
+        passed += findings.passed;
+        failed += findings.failures.len();
+    }
+    println!("\n{passed} passed, {failed} failed");
+    if failed > 0 {
+        bail!("not everything holds");
+    }
+    Ok(())
+}

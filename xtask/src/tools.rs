@@ -1,0 +1,90 @@
+//! Installs the pinned servers from npm and PyPI, with the package managers that are there.
+//!
+//! ```text
+//! target/tools/node        from xtask/tools/package-lock.json
+//! target/tools/venv        from xtask/tools/requirements.txt
+//! target/tools/venv-sdk1   from xtask/tools/requirements-sdk1.txt
+//! ```
+//!
+//! Each folder holds a copy of what it was made from, and is made anew when that has changed.
+
+use crate::process::{output, root, tools_dir};
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The copy of what a folder was made from.
+const STAMP: &str = "installed-from";
+
+/// Installs everything.
+pub fn install_all() -> Result<()> {
+    install_node()?;
+    install_python("venv", "requirements.txt")?;
+    install_python("venv-sdk1", "requirements-sdk1.txt")?;
+    println!("the tools are in {}", tools_dir().display());
+    Ok(())
+}
+
+/// Installs the npm packages.
+pub fn install_node() -> Result<()> {
+    let source = root().join("xtask").join("tools");
+    let folder = tools_dir().join("node");
+    let lock = fs::read_to_string(source.join("package-lock.json"))?;
+    if is_current(&folder, &lock) {
+        return Ok(());
+    }
+    fresh(&folder)?;
+    for file in ["package.json", "package-lock.json"] {
+        fs::copy(source.join(file), folder.join(file))?;
+    }
+    output(Command::new("node").arg("--version")).context("the tests need Node.js")?;
+    twice(|| output(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder)))
+        .context("cannot install the npm packages")?;
+    fs::write(folder.join(STAMP), lock)?;
+    Ok(())
+}
+
+/// Installs one list of Python packages into a virtual environment of its own.
+pub fn install_python(name: &str, requirements: &str) -> Result<()> {
+    let list = root().join("xtask").join("tools").join(requirements);
+    let folder = tools_dir().join(name);
+    let pins = fs::read_to_string(&list)?;
+    if is_current(&folder, &pins) {
+        return Ok(());
+    }
+    fresh(&folder)?;
+    output(Command::new("python3").args(["-m", "venv"]).arg(&folder)).context("the tests need Python 3 with venv")?;
+    let pip = || {
+        let mut pip = Command::new(folder.join("bin").join("python"));
+        pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--requirement"]);
+        output(pip.arg(&list))
+    };
+    twice(pip).with_context(|| format!("cannot install the packages of {requirements}"))?;
+    fs::write(folder.join(STAMP), pins)?;
+    Ok(())
+}
+
+/// Where an npm package's command is.
+pub fn node_bin(name: &str) -> PathBuf {
+    tools_dir().join("node").join("node_modules").join(".bin").join(name)
+}
+
+fn is_current(folder: &Path, source: &str) -> bool {
+    fs::read_to_string(folder.join(STAMP)).is_ok_and(|stamp| stamp == source)
+}
+
+fn fresh(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder)?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))
+}
+
+/// Tries a download again, once: registries fail now and then.
+pub fn twice<T>(mut download: impl FnMut() -> Result<T>) -> Result<T> {
+    download().or_else(|error| {
+        eprintln!("trying again after: {error:#}");
+        download()
+    })
+}
