@@ -129,7 +129,7 @@ impl Steps<'_, '_> {
         let closed = ready.iter().any(|step| matches!(step.action(), Action::Close(_)));
         let awaited = calls.iter().any(|call| call.until_exit);
         if closed || awaited || !session.is_alive() {
-            ended.died = !closed && !(awaited && session.exit.is_some());
+            ended.died = !closed && !awaited;
             slot.close(self.desk).await;
         }
         ended

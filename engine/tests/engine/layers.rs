@@ -58,7 +58,7 @@ fn visit(folder: &Path, each: &mut dyn FnMut(&Path, &str)) {
         let path = entry.path();
         if path.is_dir() {
             visit(&path, each);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
+        } else if path.extension().is_some_and(|extension| extension == "rs") && !path.ends_with("tests.rs") {
             each(&path, &std::fs::read_to_string(&path).expect("a file"));
         }
     }
