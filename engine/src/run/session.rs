@@ -92,6 +92,7 @@ impl Session {
         match begun {
             Ok(introduction) => Ok((session, introduction)),
             Err(fault) => {
+                let fault = fault.hint(format!("it was started with `{}`", command_line(&session.server)));
                 let closed = session.stdio.close(HURRIED.min(session.server.shutdown_timeout)).await;
                 for incoming in closed.rest {
                     if let Incoming::Stderr(text) = incoming {
@@ -303,6 +304,19 @@ fn early_reply(id: &Json, method: &str) -> Json {
         "ping" => json!({"jsonrpc": "2.0", "id": id, "result": {}}),
         _ => json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "method not found"}}),
     }
+}
+
+/// The command as a shell would take it.
+fn command_line(server: &Server) -> String {
+    let quoted = |word: &String| {
+        let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+${}".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    std::iter::once(&server.command).chain(&server.args).map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// `mcptest` as a server's command is this very program, wherever it is installed.
