@@ -27,6 +27,8 @@ mod logic;
 mod mismatch;
 mod number;
 mod path;
+#[cfg(test)]
+mod properties;
 mod query;
 mod regex;
 mod schema;

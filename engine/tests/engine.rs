@@ -3,6 +3,8 @@
 #[path = "engine/kit.rs"]
 mod kit;
 
+#[path = "engine/aegis.rs"]
+mod aegis;
 #[path = "engine/fixture.rs"]
 mod fixture;
 #[path = "engine/interrupt.rs"]
