@@ -7,6 +7,7 @@
 //! Workers [`post`](Outbox::post) events; the [`collector`] orders, redacts and numbers them, and folds the summary.
 
 pub mod collector;
+pub mod diff;
 pub mod redact;
 
 use crate::source::{Json, Position, Source, Span};
@@ -279,6 +280,9 @@ pub struct Failure {
     /// What a known rule says about it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
+    /// What changed over the whole check; the failures after this one whose path lies below `diff.path` are in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<diff::Diff>,
     /// The suite line it came from.
     pub at: At,
 }
@@ -297,6 +301,7 @@ impl Failure {
             source: None,
             step: None,
             hints: Vec::new(),
+            diff: None,
             at,
         }
     }

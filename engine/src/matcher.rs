@@ -16,6 +16,7 @@ mod cases;
 mod compare;
 mod compile;
 mod date;
+mod diff;
 mod equality;
 mod found;
 mod hint;
@@ -111,7 +112,12 @@ impl Expected {
         }
         let mut found = Found::all();
         self.0.check(actual, &Path::root(root), &mut found);
-        found.finish()
+        let mut found = found.finish();
+        let diff = diff::of(&found, actual, root);
+        if let Some(first) = found.first_mut() {
+            first.diff = diff;
+        }
+        found
     }
 
     /// Whether `actual` holds, without saying why not.

@@ -7,6 +7,7 @@
 //!   to stderr when it is asked for by name: stdout is data, stderr is talk;
 //! - with nothing asked for, `human` writes to stdout.
 
+pub mod failure;
 pub mod human;
 pub mod json;
 pub mod junit;

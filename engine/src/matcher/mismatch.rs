@@ -2,6 +2,7 @@
 
 use super::path::{Path, Segment};
 use super::shown;
+use crate::event::diff::Diff;
 use crate::event::{At, Failure, FailureKind};
 use crate::source::{Json, Source, Span};
 
@@ -24,6 +25,8 @@ pub struct Mismatch {
     pub hints: Vec<String>,
     /// How bad it is.
     pub rank: Rank,
+    /// What changed over the whole check, on its first mismatch, where that says more than expected and actual.
+    pub diff: Option<Diff>,
     pub(super) trail: Vec<Segment>,
 }
 
@@ -52,6 +55,7 @@ impl Mismatch {
             span,
             hints: Vec::new(),
             rank,
+            diff: None,
             trail: path.segments(),
         }
     }
@@ -93,6 +97,7 @@ impl Mismatch {
             source: None,
             step: None,
             hints: self.hints,
+            diff: self.diff,
             at: At::new(source, self.span),
         }
     }

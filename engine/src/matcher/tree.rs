@@ -4,7 +4,7 @@ use super::align::{self, Pair};
 use super::found::Found;
 use super::mismatch::{Mismatch, Rank};
 use super::path::Path;
-use super::{Matcher, Mode, equality, hint, likeness};
+use super::{Matcher, Mode, equality, hint, likeness, shown};
 use crate::source::{Json, Span};
 use serde_json::Map;
 use std::collections::HashSet;
@@ -123,7 +123,10 @@ fn different(expected: &Json, actual: &Json, path: &Path<'_>, span: Span) -> Mis
     let (expected_kind, actual_kind) = (equality::kind(expected), equality::kind(actual));
     let (rank, message) = match (expected, actual) {
         (Json::String(a), Json::String(b)) => (Rank::Different, hint::text_difference(a, b)),
-        _ if expected_kind == actual_kind => (Rank::Different, "different value".to_owned()),
+        _ if expected_kind == actual_kind => {
+            let (expected, actual) = (shown::inline(expected, 40), shown::inline(actual, 40));
+            (Rank::Different, format!("expected {expected}, got {actual}"))
+        }
         _ => (Rank::Kind, format!("expected {expected_kind}, got {actual_kind}")),
     };
     let mismatch = Mismatch::new(rank, path, span, message).expected(expected).actual(Some(actual));
@@ -238,8 +241,7 @@ pub(super) fn some(item: &Tree, at: usize, actual: &[Json], path: &Path<'_>, fou
     let mark = found.len();
     item.check(Some(&actual[nearest]), &path.index(nearest), found);
     for mismatch in found.since(mark) {
-        let of = elements(actual.len());
-        mismatch.hints.push(format!("none of {of} in `{path}` matches; `[{nearest}]` is the nearest"));
+        mismatch.message = format!("no element matches; nearest is `[{nearest}]`: {}", mismatch.message);
     }
 }
 
@@ -294,7 +296,7 @@ mod tests {
             [
                 "$.b.c[1]: expected a number, got text",
                 "$.d: `d` is missing",
-                "$.a: different value",
+                "$.a: expected 1, got 2",
                 "$.e: `e` is unexpected"
             ]
         );
@@ -318,7 +320,7 @@ mod tests {
         let actual = json!({"tools": [{"name": "write"}, {"name": "read_file", "kind": 1}]});
         let found = check(&expected, Some(&actual));
         assert_eq!(found[0].path, "$.tools[1].kind");
-        assert!(found[0].hints.iter().any(|hint| hint.contains("nearest")), "{:?}", found[0].hints);
+        assert_eq!(found[0].message, "no element matches; nearest is `[1]`: expected 2, got 1");
     }
 
     #[test]

@@ -168,7 +168,7 @@ mod tests {
         );
         assert_eq!(
             say(json!({"$unordered": [{"a": 1, "b": 2}]}), json!([{"a": 1, "b": 3}])),
-            ["$[0].b: different value"]
+            ["$[0].b: expected 2, got 3"]
         );
     }
 

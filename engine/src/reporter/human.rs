@@ -19,7 +19,6 @@
 //! what is running.
 
 mod closing;
-pub(super) mod failure;
 mod paint;
 mod progress;
 mod screen;

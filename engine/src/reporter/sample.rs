@@ -55,6 +55,7 @@ fn missing_file(stream: &mut Stream, test: Arc<Test>) {
         source: None,
         step: None,
         hints: vec!["the regex would match with flag `i`".to_owned()],
+        diff: None,
         at: At {
             file: test.file.clone(),
             line: 25,
@@ -98,6 +99,7 @@ fn two_steps(stream: &mut Stream, test: Arc<Test>) {
         source: None,
         step: Some(2),
         hints: vec![],
+        diff: None,
         at: At { file: test.file.clone(), line: 53, column: 9, width: 4, text: "        text: hi".to_owned() },
     };
     let steps = [1, 2].map(|number| StepId { test: test.clone(), number });
@@ -128,6 +130,7 @@ fn crashes(stream: &mut Stream) {
         source: Some("crashy".to_owned()),
         step: None,
         hints: vec![],
+        diff: None,
         at: At { file: file.into(), line, column: 5, width: 4, text: "  - it: hangs".to_owned() },
     };
     let engine = |text: &str| Log { from: LogFrom::Engine, session: None, step: None, text: text.to_owned() };

@@ -1,5 +1,6 @@
 //! One process of a server under test, from spawn to exit.
 
+use super::alarm::Alarm;
 use super::fault::{Code, Fault};
 use super::stop::Listener;
 use super::window::Window;
@@ -47,8 +48,10 @@ pub(super) struct Session {
     pub(super) turns: HashMap<String, usize>,
     /// The tools' output schemas, once they were asked for.
     pub(super) output_schemas: Option<HashMap<String, Option<Expected>>>,
+    /// Rings when a step has waited long enough.
+    pub(super) alarm: Alarm,
     tmp: TempDir,
-    tmp_text: String,
+    tmp_text: Rc<str>,
     last_id: u64,
 }
 
@@ -136,8 +139,9 @@ impl Session {
             overdue: Vec::new(),
             turns: HashMap::new(),
             output_schemas: None,
+            alarm: Alarm::default(),
             tmp,
-            tmp_text,
+            tmp_text: tmp_text.into(),
             last_id: 0,
         })
     }
@@ -272,8 +276,8 @@ impl Session {
     }
 
     /// `${tmp}`.
-    pub(super) fn tmp(&self) -> &str {
-        &self.tmp_text
+    pub(super) fn tmp(&self) -> Rc<str> {
+        self.tmp_text.clone()
     }
 
     /// The folder behind `${tmp}`.

@@ -199,9 +199,26 @@ fn failure() -> Value {
         "source": text("The server or extension at fault."),
         "step": count("The step, when the test has several."),
         "hints": { "type": "array", "items": { "type": "string" } },
+        "diff": diff(),
         "at": reference("at"),
     });
     object("One thing that was wrong.", &["kind", "message", "at"], properties)
+}
+
+fn diff() -> Value {
+    let line = json!({
+        "op": { "enum": [" ", "-", "+"] },
+        "path": text("The JSON path of what stands in the line."),
+        "depth": count("How deep it lies below the compared value."),
+        "text": text("A key and a value; what is invisible is escaped."),
+        "marks": { "type": "array", "items": { "type": "array", "items": { "type": "integer" } } },
+    });
+    let properties = json!({
+        "path": text("The JSON path of the value that was compared."),
+        "lines": { "type": "array", "items": object("One line.", &["op", "path", "depth", "text"], line) },
+        "more": count("How many further lines were cut."),
+    });
+    object("What changed over the whole check.", &["path", "lines"], properties)
 }
 
 fn at() -> Value {

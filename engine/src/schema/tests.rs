@@ -1,5 +1,6 @@
 use super::*;
 use crate::diagnostic::Diagnostics;
+use crate::event::diff::{Diff, Line, Op};
 use crate::event::{
     At, Body, Event, Failure, FailureKind, RunFinished, RunStarted, Status, StepFinished, StepId, Summary, Test,
 };
@@ -126,6 +127,17 @@ fn events_are_valid() {
         source: None,
         step: None,
         hints: Vec::new(),
+        diff: Some(Diff {
+            path: "$".into(),
+            lines: vec![Line {
+                op: Op::Actual,
+                path: "$.a".into(),
+                depth: 0,
+                text: "a: 1".into(),
+                marks: vec![[3, 4]],
+            }],
+            more: 2,
+        }),
         at: At { file: "a".into(), line: 1, column: 1, width: 1, text: "x".into() },
     };
     let step = StepId { test: test.clone(), number: 1 };

@@ -5,11 +5,11 @@ use std::path::Path;
 
 /// Lowest first; a module uses modules of its own layer or below.
 const LAYERS: [&[&str]; 6] = [
-    &["source", "ndjson", "child", "diagnostic"],
+    &["source", "ndjson", "child", "diagnostic", "schema"],
     &["mcp"],
     &["suite", "matcher", "event"],
     &["config", "plan"],
-    &["run", "reporter", "schema", "demo"],
+    &["run", "reporter", "demo"],
     &["cli"],
 ];
 
