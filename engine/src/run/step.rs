@@ -262,7 +262,7 @@ impl Steps<'_, '_> {
     /// Judges a call and tells how the step ended.
     async fn conclude(&mut self, ready: &Ready<'_>, call: &mut Call, session: &mut Session, ended: &mut Ended) {
         let window = std::mem::take(&mut call.window);
-        let (mut failures, captured) = match self.fault(ready, call, session, &window) {
+        let (mut failures, captured) = match fault(ready, call, session) {
             Some(End::Interrupted) => {
                 ended.interrupted = true;
                 (Vec::new(), HashMap::new())
@@ -293,23 +293,6 @@ impl Steps<'_, '_> {
             failures: failures.clone(),
         }));
         ended.failures.extend(failures);
-    }
-
-    /// How a call ended, when that leaves nothing to judge.
-    fn fault(&self, ready: &Ready<'_>, call: &Call, session: &Session, _window: &Window) -> Option<End> {
-        match call.end.as_ref()? {
-            End::Done if call.until_exit && session.exit.is_none() && !matches!(ready.action(), Action::Wait(_)) => {
-                Some(End::TimedOut)
-            }
-            End::Done => None,
-            End::TimedOut if call.hopes_for_silence => None,
-            End::TimedOut if call.line.awaits == Awaits::AnyAnswer && !call.until_exit => {
-                let fields = [Field::Response, Field::Result, Field::Error, Field::IsError];
-                let wanted = ready.checks().iter().any(|check| fields.contains(&check.field));
-                wanted.then_some(End::TimedOut)
-            }
-            end => Some(end.clone()),
-        }
     }
 
     async fn judge(
@@ -352,5 +335,22 @@ impl Steps<'_, '_> {
 
     fn step_id(&self, number: u32) -> StepId {
         StepId { test: self.plan.test.clone(), number }
+    }
+}
+
+/// How a call ended, when that leaves nothing to judge.
+fn fault(ready: &Ready<'_>, call: &Call, session: &Session) -> Option<End> {
+    match call.end.as_ref()? {
+        End::Done if call.until_exit && session.exit.is_none() && !matches!(ready.action(), Action::Wait(_)) => {
+            Some(End::TimedOut)
+        }
+        End::Done => None,
+        End::TimedOut if call.hopes_for_silence => None,
+        End::TimedOut if call.line.awaits == Awaits::AnyAnswer && !call.until_exit => {
+            let fields = [Field::Response, Field::Result, Field::Error, Field::IsError];
+            let wanted = ready.checks().iter().any(|check| fields.contains(&check.field));
+            wanted.then_some(End::TimedOut)
+        }
+        end => Some(end.clone()),
     }
 }
