@@ -93,7 +93,7 @@ fn everyone() -> Vec<u32> {
 /// the group tells then, or a second look.
 fn belongs(pid: u32, group: u32, id: &str) -> bool {
     let looks = if adopts() { LOOKS } else { 1 };
-    for _ in 0..looks {
+    for look in 1..=looks {
         let environ = fs::read(format!("/proc/{pid}/environ"));
         if let Ok(environ) = environ.as_ref()
             && !environ.is_empty()
@@ -103,7 +103,7 @@ fn belongs(pid: u32, group: u32, id: &str) -> bool {
         let hidden = environ.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
         match state(pid) {
             Some(state) if state.group == group && state.parent == std::process::id() => return true,
-            Some(state) if !state.ended && !hidden => std::thread::sleep(BETWEEN_LOOKS),
+            Some(state) if !state.ended && !hidden && look < looks => std::thread::sleep(BETWEEN_LOOKS),
             _ => return false,
         }
     }
