@@ -95,7 +95,6 @@ impl Exchange<'_> {
         if call.line.bytes.is_empty() {
             return;
         }
-        call.window.sent(&String::from_utf8_lossy(&call.line.bytes));
         let sent = {
             let Session { stdio, alarm, .. } = &mut *self.session;
             let mut send = std::pin::pin!(stdio.send(&call.line.bytes));
@@ -105,6 +104,7 @@ impl Exchange<'_> {
             });
             sending.await
         };
+        call.window.sent(std::mem::take(&mut call.line.bytes));
         match sent {
             Ok(Ok(())) => {}
             // A closed pipe shows in what the server did next: its exit is awaited like an answer.
@@ -210,7 +210,7 @@ impl Exchange<'_> {
         self.window().received(Rc::new(message));
         let Some(reply) = reply else { return };
         let line = format!("{reply}\n");
-        self.window().sent(&line);
+        self.window().sent(line.as_str());
         let patience = Instant::now() + self.session.server.timeout;
         if timeout_at(patience, self.session.stdio.send(line.as_bytes())).await.is_err() {
             self.session.broken = true;
@@ -265,7 +265,7 @@ impl Exchange<'_> {
             let params = json!({"requestId": id, "reason": "timeout"});
             let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
             let line = format!("{cancel}\n");
-            call.window.sent(&line);
+            call.window.sent(line.as_str());
             let patience = now + Duration::from_millis(100);
             if timeout_at(patience, self.session.stdio.send(line.as_bytes())).await.is_err() {
                 self.session.broken = true;

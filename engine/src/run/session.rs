@@ -246,7 +246,7 @@ impl Session {
 
     async fn send_json(&mut self, message: &Json, window: &mut Window) -> Result<(), Fault> {
         let line = format!("{message}\n");
-        window.sent(&line);
+        window.sent(line.as_str());
         match self.stdio.send(line.as_bytes()).await {
             Ok(()) => Ok(()),
             // The reason is how the process ended, which comes as an event of its own.

@@ -4,9 +4,9 @@ use super::call::{Call, End, Pages};
 use super::capture::capture;
 use super::ending::fault_of;
 use super::exchange::Exchange;
-use super::judge::{Judge, malformed};
+use super::judge::{Judge, malformed, needs_envelope};
 use super::line::{Awaits, line};
-use super::outcome::Outcome;
+use super::outcome::{Answer, Outcome};
 use super::respond::{Scripts, Turns};
 use super::session::Session;
 use super::slot::{Desk, Slot};
@@ -245,7 +245,7 @@ impl Steps<'_, '_> {
         let judge = Judge { source: &self.file.suite.source, step: ready[0].step, tmp: Path::new(&*tmp) };
         let checks = ready[0].checks();
         let holds = |window: &Window| {
-            let mut outcome = Outcome { response: None, window, took: Duration::ZERO, exit_code: None };
+            let mut outcome = Outcome { answer: None, window, took: Duration::ZERO, exit_code: None };
             judge.judge(checks, &mut outcome).is_empty()
         };
         let mut failing = !holds(&exchange.session.between);
@@ -305,11 +305,12 @@ impl Steps<'_, '_> {
         let tmp = session.tmp();
         let judge = Judge { source: &self.file.suite.source, step: ready.step, tmp: Path::new(&*tmp) };
         let joined = call.pages.as_mut().and_then(|pages| pages.joined.take());
-        let response = match (joined, &call.answer) {
-            (Some(joined), _) => Some(joined),
+        let whole = needs_envelope(ready.checks()) || !ready.step.captures.is_empty();
+        let answer = match (joined, &call.answer) {
+            (Some(joined), _) => Some(Answer::Whole(joined)),
             (None, None) => None,
-            (None, Some(answer)) => match answer.value() {
-                Ok(value) => Some(value),
+            (None, Some(answer)) => match Answer::read(answer, whole) {
+                Ok(answer) => Some(answer),
                 Err(why) => {
                     let fault = malformed(&why.to_string());
                     let at = judge.at(ready.step.span);
@@ -318,7 +319,7 @@ impl Steps<'_, '_> {
             },
         };
         let exit_code = session.exit.filter(|_| call.until_exit).map(|exit| exit.code.map_or(Json::Null, Json::from));
-        let mut outcome = Outcome { response, window, took: call.took, exit_code };
+        let mut outcome = Outcome { answer, window, took: call.took, exit_code };
         let mut failures = judge.judge(ready.checks(), &mut outcome);
         if let (Action::Tool { name, .. }, true, Some(structured)) =
             (ready.action(), ready.step.output_schema, outcome.structured())
