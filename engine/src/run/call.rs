@@ -37,7 +37,8 @@ pub(super) struct Call {
     pub(super) took: Duration,
     /// How it ended.
     pub(super) end: Option<End>,
-    pub(super) sent_at: Instant,
+    /// When its line was sent.
+    pub(super) sent_at: Option<Instant>,
 }
 
 /// The pages of a listing so far.
@@ -69,7 +70,6 @@ pub(super) enum End {
 
 impl Call {
     pub(super) fn new(line: Line, timeout: Duration) -> Call {
-        let now = Instant::now();
         Call {
             line,
             window: Window::default(),
@@ -81,7 +81,7 @@ impl Call {
             answer: None,
             took: Duration::ZERO,
             end: None,
-            sent_at: now,
+            sent_at: None,
         }
     }
 
@@ -92,7 +92,12 @@ impl Call {
     }
 
     pub(super) fn deadline(&self) -> Instant {
-        self.sent_at + self.timeout
+        self.sent_at.unwrap_or_else(Instant::now) + self.timeout
+    }
+
+    /// How long ago its line was sent.
+    pub(super) fn age(&self) -> Duration {
+        self.sent_at.map_or(Duration::ZERO, |at| at.elapsed())
     }
 
     pub(super) fn awaits(&self, message: &Message) -> bool {

@@ -90,7 +90,7 @@ impl Exchange<'_> {
 
     async fn send(&mut self, at: usize) {
         let call = &mut self.calls[at];
-        call.sent_at = Instant::now();
+        call.sent_at = Some(Instant::now());
         let deadline = call.deadline();
         if call.line.bytes.is_empty() {
             return;
@@ -165,7 +165,7 @@ impl Exchange<'_> {
         };
         let message = Rc::new(message);
         let call = &mut self.calls[at];
-        call.took = call.sent_at.elapsed();
+        call.took = call.age();
         if let Kind::Invalid { why, .. } = &message.kind {
             call.end = Some(End::Malformed(why.clone()));
             call.window.received(message);
@@ -252,7 +252,7 @@ impl Exchange<'_> {
             if call.end.is_some() || call.deadline() > now {
                 continue;
             }
-            call.took = call.sent_at.elapsed();
+            call.took = call.age();
             call.end = Some(End::TimedOut);
             let Awaits::Answer { id, .. } = &call.line.awaits else { continue };
             if call.answer.is_some() || id.is_null() {
