@@ -7,6 +7,8 @@ mod kit;
 mod aegis;
 #[path = "engine/fixture.rs"]
 mod fixture;
+#[path = "engine/hostile.rs"]
+mod hostile;
 #[path = "engine/interrupt.rs"]
 mod interrupt;
 #[path = "engine/invocation.rs"]

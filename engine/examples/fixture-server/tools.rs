@@ -12,6 +12,7 @@
 //! | `noise` | `text` | `ok`, after the text as a line on stdout |
 //! | `big` | `bytes` | a text of that length |
 //! | `notify` | `method`, `params`, `count` | `ok`, after that many notifications |
+//! | `pester` | `method` | none: sends that request without end, and reads nothing meanwhile |
 //! | `ask` | `method`, `params` | what the client answers to that request: `{"result":…,"error":…}` |
 //! | `env` | `name` | the value of a variable |
 
@@ -20,7 +21,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Every tool with its parameters; the first one is required.
-const TOOLS: [(&str, &[(&str, &str)]); 12] = [
+const TOOLS: [(&str, &[(&str, &str)]); 13] = [
     ("echo", &[("message", "string")]),
     ("echo_json", &[("value", "object")]),
     ("fail", &[("text", "string")]),
@@ -31,6 +32,7 @@ const TOOLS: [(&str, &[(&str, &str)]); 12] = [
     ("noise", &[("text", "string")]),
     ("big", &[("bytes", "integer")]),
     ("notify", &[("method", "string"), ("params", "object"), ("count", "integer")]),
+    ("pester", &[("method", "string")]),
     ("ask", &[("method", "string"), ("params", "object")]),
     ("env", &[("name", "string")]),
 ];
@@ -78,6 +80,11 @@ pub(crate) fn call(wire: &Wire, params: &Value) -> Outcome {
         "notify" => {
             for _ in 0..number("count", 1) {
                 wire.send(&json!({"jsonrpc": "2.0", "method": word("method"), "params": arguments["params"]}));
+            }
+        }
+        "pester" => {
+            for id in 0u64.. {
+                wire.send(&json!({"jsonrpc": "2.0", "id": id, "method": word("method")}));
             }
         }
         unknown => return Outcome::Error(-32602, format!("unknown tool: {unknown}")),

@@ -2,8 +2,10 @@
 
 use super::load::load;
 use super::{BAD_INPUT, NO_TESTS, OK, SuiteArgs, Talk, screen};
+use crate::event::redact::Redactor;
 use crate::plan::{CasePlan, FilePlan};
 use crate::reporter::text::count;
+use crate::reporter::visible::visible;
 use serde_json::{Value, json};
 
 pub(super) fn list(args: &SuiteArgs, as_json: bool, talk: &Talk) -> u8 {
@@ -13,23 +15,27 @@ pub(super) fn list(args: &SuiteArgs, as_json: bool, talk: &Talk) -> u8 {
         return BAD_INPUT;
     }
     let files = &loaded.plan.files;
+    let redactor = loaded.redactor();
     if as_json {
-        let files: Vec<Value> = files.iter().map(file_json).collect();
+        let mut files: Vec<Value> = files.iter().map(file_json).collect();
+        files.iter_mut().for_each(|file| redactor.json(file));
         screen::print(&format!("{:#}\n", json!({"tests": loaded.plan.tests, "files": files})));
     } else {
-        files.iter().for_each(print_file);
+        files.iter().for_each(|file| print_file(file, &redactor));
         let total = count(loaded.plan.tests, "test");
         screen::print(&format!("{total} in {}\n", count(files.len(), "file")));
     }
     if loaded.plan.tests == 0 { NO_TESTS } else { OK }
 }
 
-fn print_file(file: &FilePlan) {
-    let mut text = format!("{}: {}\n", file.suite.source.name, file.suite.description);
+fn print_file(file: &FilePlan, redactor: &Redactor) {
+    let line = |text: String| format!("{}\n", visible(&redactor.text(&text)));
+    let mut text = line(format!("{}: {}", file.suite.source.name, file.suite.description));
     for plan in &file.cases {
         let tags = tags(file, plan).iter().map(|tag| format!(" #{tag}")).collect::<String>();
         let skip = plan.skip.as_ref().map_or(String::new(), |reason| format!(" (skipped: {reason})"));
-        text.push_str(&format!("  {}:{}  {}{tags}{skip}\n", plan.test.lane.key(), plan.test.line, plan.test.name));
+        let test = format!("  {}:{}  {}{tags}{skip}", plan.test.lane.key(), plan.test.line, plan.test.name);
+        text.push_str(&line(test));
     }
     screen::print(&text);
 }

@@ -175,7 +175,8 @@ impl Redactor {
         self.last = Some((seen, test.clone()));
     }
 
-    fn json(&self, value: &mut Json) {
+    /// Takes the secrets out of a value, in place.
+    pub fn json(&self, value: &mut Json) {
         match value {
             Json::Null | Json::Bool(_) => {}
             Json::Number(number) => {

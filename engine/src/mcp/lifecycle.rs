@@ -38,7 +38,8 @@ pub fn initialized() -> Json {
 
 /// Reads the answer to `initialize`; the error says what is wrong with it.
 pub fn introduction(response: &Json, asked: Option<&str>) -> Result<Introduction, String> {
-    if let Some(error) = response.get("error") {
+    let absent = |error: &Json| error.is_null() && response.get("result").is_some();
+    if let Some(error) = response.get("error").filter(|error| !absent(error)) {
         return Err(format!("the server refused `initialize`: {}", error_text(error)));
     }
     let Some(result) = response.get("result").and_then(Json::as_object) else {

@@ -58,6 +58,8 @@ pub(super) enum End {
     Done,
     /// The time is over.
     TimedOut,
+    /// The server did not read the line in time.
+    NotSent,
     /// The process ended.
     Exited(Exit),
     /// The server closed its stdout and lives on.

@@ -2,18 +2,18 @@
 
 use super::call::{Call, End};
 use super::fault::{Code, Fault};
-use super::session::{Session, plain};
+use super::session::plain;
 use super::window::Window;
 
 /// What happened, in words.
-pub(super) fn fault_of(end: &End, call: &Call, window: &Window, session: &Session) -> Fault {
+pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {
     let what = call.line.method.as_deref().map_or("the line".to_owned(), |method| format!("`{method}`"));
     let nameless = || {
         let error = window.received_errors_without_id().next()?;
         Some(format!("the server sent an error that names no request: {error}"))
     };
     match end {
-        End::TimedOut if session.broken => Fault::new(
+        End::NotSent => Fault::new(
             Code::Timeout,
             format!("{what} could not be sent within {}: the server does not read", plain(call.timeout)),
         ),
@@ -24,6 +24,9 @@ pub(super) fn fault_of(end: &End, call: &Call, window: &Window, session: &Sessio
             let fault = Fault::new(Code::Timeout, format!("no answer to {what} within {}", plain(call.timeout)));
             match nameless() {
                 Some(hint) => fault.hint(hint),
+                None if window.oversize => {
+                    fault.hint("a line came that was too long to be read: raise `maxLine` in the server's config")
+                }
                 None => fault.hint("if the server needs longer, raise `timeout` on the step or on the server"),
             }
         }

@@ -10,17 +10,26 @@ use super::session::Session;
 use super::stop::Listener;
 use super::window::Window;
 use crate::mcp::message::{Kind, Message};
-use crate::mcp::transport::stdio::Incoming;
+use crate::mcp::transport::stdio::{Incoming, OVERTIME};
 use serde_json::json;
+use std::io;
 use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 /// What an exchange hears.
 enum Heard {
     Incoming(Incoming),
     Alarm,
+    Signal,
+}
+
+/// What became of a line.
+enum Sent {
+    Whole,
+    Failed(io::Error),
+    Late,
     Signal,
 }
 
@@ -73,19 +82,47 @@ impl Exchange<'_> {
 
     /// Whatever comes first: something from the server, the deadline, or a signal.
     async fn next(&mut self, deadline: Instant) -> Heard {
+        if Instant::now() >= deadline + OVERTIME {
+            return Heard::Alarm;
+        }
         let Session { stdio, alarm, .. } = &mut *self.session;
         let listener = &mut *self.listener;
         let mut receive = std::pin::pin!(stdio.receive());
         std::future::poll_fn(|cx| {
+            // First, because a server that never pauses would keep a signal from being heard.
+            if listener.poll(cx).is_ready() {
+                return Poll::Ready(Heard::Signal);
+            }
             if let Poll::Ready(incoming) = receive.as_mut().poll(cx) {
                 return Poll::Ready(Heard::Incoming(incoming));
             }
-            if alarm.poll(deadline, cx).is_ready() {
-                return Poll::Ready(Heard::Alarm);
-            }
-            listener.poll(cx).map(|()| Heard::Signal)
+            alarm.poll(deadline, cx).map(|()| Heard::Alarm)
         })
         .await
+    }
+
+    /// Writes bytes until `deadline`, or until a signal comes; after either the session is broken.
+    async fn deliver(&mut self, bytes: &[u8], deadline: Instant) -> Sent {
+        let Session { stdio, alarm, broken, .. } = &mut *self.session;
+        let listener = &mut *self.listener;
+        let mut send = std::pin::pin!(stdio.send(bytes));
+        let sent = std::future::poll_fn(|cx| {
+            if let Poll::Ready(sent) = send.as_mut().poll(cx) {
+                return Poll::Ready(sent.map_or_else(Sent::Failed, |()| Sent::Whole));
+            }
+            if alarm.poll(deadline, cx).is_ready() {
+                return Poll::Ready(Sent::Late);
+            }
+            listener.poll(cx).map(|()| Sent::Signal)
+        })
+        .await;
+        // A pipe that the server closed says by itself that nothing more can be sent.
+        *broken |= match &sent {
+            Sent::Whole => false,
+            Sent::Failed(error) => error.kind() != io::ErrorKind::BrokenPipe,
+            Sent::Late | Sent::Signal => true,
+        };
+        sent
     }
 
     async fn send(&mut self, at: usize) {
@@ -95,25 +132,20 @@ impl Exchange<'_> {
         if call.line.bytes.is_empty() {
             return;
         }
-        let sent = {
-            let Session { stdio, alarm, .. } = &mut *self.session;
-            let mut send = std::pin::pin!(stdio.send(&call.line.bytes));
-            let sending = std::future::poll_fn(|cx| match send.as_mut().poll(cx) {
-                Poll::Ready(sent) => Poll::Ready(Ok(sent)),
-                Poll::Pending => alarm.poll(deadline, cx).map(Err),
-            });
-            sending.await
-        };
-        call.window.sent(std::mem::take(&mut call.line.bytes));
+        let bytes = std::mem::take(&mut call.line.bytes);
+        let sent = self.deliver(&bytes, deadline).await;
+        let call = &mut self.calls[at];
+        call.window.sent(bytes);
         match sent {
-            Ok(Ok(())) => {}
+            Sent::Whole => {}
             // A closed pipe shows in what the server did next: its exit is awaited like an answer.
-            Ok(Err(error)) => call.window.notes.push(format!("the line could not be sent whole: {error}")),
-            Err(()) => {
-                self.session.broken = true;
-                call.end = Some(End::TimedOut);
+            Sent::Failed(error) => call.window.note(format!("the line could not be sent whole: {error}")),
+            Sent::Late => {
+                call.end = Some(End::NotSent);
                 return;
             }
+            // It is heard again by whoever listens next.
+            Sent::Signal => return,
         }
         if call.line.awaits == Awaits::Nothing && !call.until_exit && !call.hopes_for_silence {
             call.end = Some(End::Done);
@@ -132,7 +164,8 @@ impl Exchange<'_> {
                 let limit = self.session.server.max_line;
                 let window = self.window();
                 window.noise(format!("{head}… ({bytes} bytes)"));
-                window.notes.push(format!("a line of {bytes} bytes is over the limit of {limit} (`maxLine`)"));
+                window.oversize = true;
+                window.note(format!("a line of {bytes} bytes is over the limit of {limit} (`maxLine`)"));
             }
             Incoming::Stderr(text) => self.window().stderr(&text),
             Incoming::StderrClosed => {}
@@ -208,13 +241,11 @@ impl Exchange<'_> {
         let Kind::Request { id, method } = &message.kind else { return };
         let reply = self.scripts.answer(id, method, self.turns, &mut self.session.turns);
         self.window().received(Rc::new(message));
-        let Some(reply) = reply else { return };
+        let Some(reply) = reply.filter(|_| !self.session.broken) else { return };
         let line = format!("{reply}\n");
         self.window().sent(line.as_str());
         let patience = Instant::now() + self.session.server.timeout;
-        if timeout_at(patience, self.session.stdio.send(line.as_bytes())).await.is_err() {
-            self.session.broken = true;
-        }
+        self.deliver(line.as_bytes(), patience).await;
     }
 
     /// An answer that no open call awaits.
@@ -225,7 +256,7 @@ impl Exchange<'_> {
             Some(_) => format!("a late answer came: to id {id}, which had timed out"),
             None => format!("an answer came that nobody awaits: to id {id}"),
         };
-        self.window().notes.push(note);
+        self.window().note(note);
     }
 
     /// The window that is open now: the earliest call's that has not ended, or else the last one's.
@@ -266,10 +297,8 @@ impl Exchange<'_> {
             let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
             let line = format!("{cancel}\n");
             call.window.sent(line.as_str());
-            let patience = now + Duration::from_millis(100);
-            if timeout_at(patience, self.session.stdio.send(line.as_bytes())).await.is_err() {
-                self.session.broken = true;
-            }
+            let patience = Instant::now() + Duration::from_millis(100);
+            self.deliver(line.as_bytes(), patience).await;
         }
     }
 
@@ -284,7 +313,7 @@ impl Exchange<'_> {
             return;
         }
         let deadline = Instant::now() + settle;
-        while let Ok(incoming) = timeout_at(deadline, self.session.stdio.receive()).await {
+        while let Heard::Incoming(incoming) = self.next(deadline).await {
             self.hear(incoming).await;
             if self.session.exit.is_some() {
                 return;

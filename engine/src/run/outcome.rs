@@ -42,17 +42,23 @@ impl Answer {
 }
 
 impl Outcome<'_> {
+    /// The `result`; one that is `null` beside an `error` says nothing.
     pub(super) fn result(&self) -> Option<&Json> {
         match self.answer.as_ref()? {
-            Answer::Whole(whole) => whole.get("result"),
+            Answer::Whole(whole) => {
+                whole.get("result").filter(|result| !result.is_null() || whole.get("error").is_none_or(Json::is_null))
+            }
             Answer::Result(result) => Some(result),
             Answer::Error(_) => None,
         }
     }
 
+    /// The `error`; one that is `null` beside a `result` says nothing.
     pub(super) fn error(&self) -> Option<&Json> {
         match self.answer.as_ref()? {
-            Answer::Whole(whole) => whole.get("error"),
+            Answer::Whole(whole) => {
+                whole.get("error").filter(|error| !error.is_null() || whole.get("result").is_none())
+            }
             Answer::Error(error) => Some(error),
             Answer::Result(_) => None,
         }
@@ -145,10 +151,15 @@ impl Outcome<'_> {
         if let Some(error) = self.error() {
             return Some(format!("the answer is an error: {}", crate::mcp::lifecycle::error_text(error)));
         }
-        if self.is_error() == Some(Json::Bool(true)) {
-            return Some(format!("the answer is an error result: {}", short(&self.text().unwrap_or_default())));
+        match self.is_error()? {
+            Json::Bool(false) => None,
+            Json::Bool(true) => {
+                Some(format!("the answer is an error result: {}", short(&self.text().unwrap_or_default())))
+            }
+            other => {
+                Some(format!("`isError` of the answer is neither `true` nor `false`: {}", short(&other.to_string())))
+            }
         }
-        None
     }
 }
 
@@ -176,6 +187,32 @@ mod tests {
         let window = Window::default();
         let answer = Some(Answer::Result(result));
         Outcome { answer, window: &window, took: Duration::ZERO, exit_code: None }.text()
+    }
+
+    #[test]
+    fn a_null_beside_the_other_member_says_nothing() {
+        let window = Window::default();
+        let outcome = |response: Json| Outcome {
+            answer: Some(Answer::Whole(response)),
+            window: &window,
+            took: Duration::ZERO,
+            exit_code: None,
+        };
+        let both = outcome(json!({"result": {"a": 1}, "error": null}));
+        assert_eq!((both.error(), both.in_words()), (None, None));
+        let both = outcome(json!({"result": null, "error": {"code": 1, "message": "no"}}));
+        assert_eq!((both.result(), both.in_words().as_deref()), (None, Some("the answer is an error: 1 no")));
+        assert_eq!(outcome(json!({"result": null})).result(), Some(&Json::Null));
+        assert_eq!(outcome(json!({"error": null})).error(), Some(&Json::Null));
+    }
+
+    #[test]
+    fn an_is_error_that_is_no_boolean_is_no_success() {
+        let window = Window::default();
+        let answer = Some(Answer::Result(json!({"content": [], "isError": "yes"})));
+        let outcome = Outcome { answer, window: &window, took: Duration::ZERO, exit_code: None };
+        let words = outcome.in_words();
+        assert_eq!(words.as_deref(), Some("`isError` of the answer is neither `true` nor `false`: \"yes\""));
     }
 
     #[test]

@@ -153,7 +153,7 @@ impl Session {
         if let Some(pattern) = &server.ready_pattern {
             let deadline = Instant::now() + server.startup_timeout;
             while !pattern.is_match(&window.stderr) {
-                let Ok(incoming) = timeout_at(deadline, self.stdio.receive()).await else {
+                let Some(incoming) = self.stdio.receive_by(deadline).await else {
                     return Err(Fault::new(
                         Code::StartFailed,
                         format!(
@@ -222,7 +222,7 @@ impl Session {
             Err(_) => return Ok(None),
         }
         loop {
-            let Ok(incoming) = timeout_at(deadline, self.stdio.receive()).await else { return Ok(None) };
+            let Some(incoming) = self.stdio.receive_by(deadline).await else { return Ok(None) };
             match incoming {
                 Incoming::Message(message)
                     if message.id() == Some(id) && !matches!(message.kind, Kind::Request { .. }) =>
@@ -235,8 +235,10 @@ impl Session {
                         _ => None,
                     };
                     window.received(Rc::new(message));
-                    if let Some(reply) = reply {
-                        self.send_json(&reply, window).await?;
+                    if let Some(reply) = reply
+                        && timeout_at(deadline, self.send_json(&reply, window)).await.is_err()
+                    {
+                        return Ok(None);
                     }
                 }
                 other => self.note_start(other, window)?,

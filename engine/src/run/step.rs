@@ -269,7 +269,7 @@ impl Steps<'_, '_> {
             }
             Some(end) => {
                 let judge = Judge { source: &self.file.suite.source, step: ready.step, tmp: session.tmp_folder() };
-                let fault = fault_of(&end, call, &window, session);
+                let fault = fault_of(&end, call, &window);
                 (vec![fault.failure(&session.server.name, judge.at(ready.step.span))], HashMap::new())
             }
             None => self.judge(ready, call, session, &window).await,

@@ -12,6 +12,11 @@ const MOST_BYTES: usize = 128 * 1024 * 1024;
 /// How much stderr a window keeps: the end, where the reason of a crash stands.
 const MOST_STDERR: usize = 1024 * 1024;
 
+/// How many notes a window keeps.
+const MOST_NOTES: usize = 20;
+/// What an entry costs beside its text: a flood of tiny messages is one too.
+const ENTRY: usize = size_of::<Entry>() + size_of::<Message>();
+
 /// One step's window.
 #[derive(Debug, Default)]
 pub(super) struct Window {
@@ -21,6 +26,8 @@ pub(super) struct Window {
     pub(super) stderr: String,
     /// Messages and lines that were dropped because there were too many.
     pub(super) dropped: usize,
+    /// A line came that was too long to be read.
+    pub(super) oversize: bool,
     /// Things worth knowing that are no failure.
     pub(super) notes: Vec<String>,
 }
@@ -58,6 +65,15 @@ impl Window {
         }
     }
 
+    /// Something worth knowing; a flood of notes is cut short.
+    pub(super) fn note(&mut self, note: String) {
+        match self.notes.len() {
+            ..MOST_NOTES => self.notes.push(note),
+            MOST_NOTES => self.notes.push("and more of this kind".into()),
+            _ => {}
+        }
+    }
+
     /// Forgets what the engine itself asked and was answered: only what the server did on its own is left.
     pub(super) fn without_answers(mut self) -> Window {
         self.entries.retain(|entry| match entry {
@@ -69,6 +85,7 @@ impl Window {
     }
 
     fn push(&mut self, bytes: usize, entry: Entry) {
+        let bytes = bytes + ENTRY;
         if self.bytes + bytes > MOST_BYTES && !self.entries.is_empty() {
             self.dropped += 1;
             return;

@@ -127,6 +127,20 @@ fn secrets_reach_no_report() {
 }
 
 #[test]
+fn secrets_are_hidden_in_patterns_and_in_lists_too() {
+    let canary = "c4nary.with+signs(and)more";
+    let suite = "tools:\n  - { it: 'named ${env:TOKEN}', tool: echo, args: { message: x }, expect: { text: 'match:^${env:TOKEN}$' } }\n";
+    let place =
+        Place::with_config(&[], "secrets: [TOKEN]\n", &suite.replace("named", "named \\e[31m").replace('\'', "\""));
+    for args in [&["run"][..], &["run", "--json"], &["list"], &["list", "--json"]] {
+        let output = place.command(args).env("TOKEN", canary).output().expect("it runs");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(!said.contains("c4nary") && said.contains("[redacted]"), "{args:?}: {said}");
+        assert!(!said.contains('\u{1b}'), "{args:?}: {said}");
+    }
+}
+
+#[test]
 fn a_reader_that_goes_away_is_no_trouble() {
     let place = Place::with_fixture(&[], ONE);
     let status = std::process::Command::new("sh")

@@ -55,7 +55,7 @@ fn shapes(secret: &str) -> Result<Regex, regex::Error> {
     Regex::new(&pattern)
 }
 
-/// The forms of one character: itself, escaped in JSON (once or deeper), percent-encoded.
+/// The forms of one character: itself, escaped in JSON (once or deeper) or in a regex, percent-encoded.
 fn character(character: char) -> String {
     let itself = regex::escape(&character.to_string());
     if character.is_ascii_alphanumeric() {
@@ -63,8 +63,9 @@ fn character(character: char) -> String {
     }
     let mut forms = match character {
         '\\' => format!("(?:{BACKSLASHES}"),
-        '"' | '/' => format!("(?:(?:{BACKSLASHES})?{itself}"),
         ' ' => r"(?: |\+".to_owned(),
+        // In JSON before quotes and slashes, in a regex before whatever would mean something there.
+        _ if character.is_ascii_punctuation() => format!("(?:(?:{BACKSLASHES})?{itself}"),
         _ => format!("(?:{itself}"),
     };
     if let Some(short) = short_escape(character) {

@@ -16,9 +16,13 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::AsyncWrite;
 use tokio::net::unix::pipe::Sender;
+use tokio::time::{Instant, timeout_at};
 
 /// How much may wait in the queue while the server reads nothing of what it is sent.
 const MAX_QUEUED: usize = 16 * 1024 * 1024;
+/// How long past a deadline is still read without a pause: what came in time may be waiting in the pipe, and a server
+/// that never pauses must not put the deadline off for ever.
+pub const OVERTIME: Duration = Duration::from_millis(100);
 /// How much of what comes during the shutdown is kept.
 const MAX_REST: usize = 1024 * 1024;
 
@@ -117,6 +121,14 @@ impl Stdio {
             }
         })
         .await
+    }
+
+    /// The next thing that came, if it came by `deadline`.
+    pub async fn receive_by(&mut self, deadline: Instant) -> Option<Incoming> {
+        if Instant::now() >= deadline + OVERTIME {
+            return None;
+        }
+        timeout_at(deadline, self.receive()).await.ok()
     }
 
     /// Reads what is in both pipes right now into the queue, without waiting. A server that floods them holds it up for
