@@ -90,8 +90,11 @@ impl Sandbox {
             builder.allow_tcp(true).allow_ip_name_lookup(true).socket_addr_check(move |address, usage| {
                 let targets = targets.clone();
                 Box::pin(async move {
-                    if !matches!(usage, SocketAddrUse::TcpConnect) {
-                        return false;
+                    match usage {
+                        SocketAddrUse::TcpConnect => {}
+                        // What connecting does by itself; listening is asked for separately, and refused.
+                        SocketAddrUse::TcpBind => return address.ip().is_unspecified() && address.port() == 0,
+                        _ => return false,
                     }
                     let resolved = tokio::task::spawn_blocking(move || is_granted(&targets, address));
                     resolved.await.unwrap_or(false)

@@ -1,7 +1,8 @@
 //! Attempts at what a sandbox has to refuse, or to stop.
 
 use std::hint::black_box;
-use std::net::{TcpStream, ToSocketAddrs, UdpSocket};
+use std::io::Write;
+use std::net::{TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::{Duration, Instant, SystemTime};
 
 /// Never returns.
@@ -36,7 +37,7 @@ pub fn attempt(way: &str, what: &str) -> String {
         "exit" => std::process::exit(3),
         "exit-well" => std::process::exit(0),
         "stdout-flood" => {
-            (0..100_000).for_each(|n| println!("{n} {}", "o".repeat(100)));
+            (0..20_000).for_each(|n| println!("{n} {}", "o".repeat(100)));
             "flooded".into()
         }
         "read" => said(std::fs::read_to_string(what).map(|text| text.len().to_string())),
@@ -46,10 +47,11 @@ pub fn attempt(way: &str, what: &str) -> String {
         "link" => said(std::fs::hard_link(what, format!("{what}.linked")).map(|()| "linked".into())),
         "env" => format!("{:?} of {} variables", std::env::var(what), std::env::vars().count()),
         "args" => format!("{} arguments", std::env::args().count()),
-        "tcp" => said(what.parse().map_err(std::io::Error::other).and_then(|address| {
-            TcpStream::connect_timeout(&address, Duration::from_secs(5)).map(|_| "connected".into())
+        "tcp" => said(TcpStream::connect(what).and_then(|mut stream| {
+            stream.write_all(b"hello")?;
+            Ok("connected".into())
         })),
-        "tcp-name" => said(TcpStream::connect(what).map(|_| "connected".into())),
+        "listen" => said(TcpListener::bind(what).map(|_| "listening".into())),
         "udp" => said(UdpSocket::bind("0.0.0.0:0").and_then(|socket| {
             socket.connect(what)?;
             socket.send(b"hello").map(|sent| format!("sent {sent}"))
