@@ -5,6 +5,10 @@ mod guests;
 #[path = "engine/kit.rs"]
 mod kit;
 
+#[path = "engine/cache.rs"]
+mod cache;
+#[path = "engine/extensions.rs"]
+mod extensions;
 #[path = "engine/fixture.rs"]
 mod fixture;
 #[path = "engine/hostile.rs"]

@@ -7,7 +7,7 @@ use crate::event::redact::Redactor;
 use crate::extension::{Grant, Live, Reach, Registry, registry};
 use crate::plan::select::{Filter, Pattern};
 use crate::plan::{self, Inputs, Plan};
-use crate::reporter;
+use crate::reporter::{self, visible::visible};
 use crate::source::{Json, Kind, Node, Span};
 use crate::suite::Setting;
 use crate::suite::environment::Environment;
@@ -89,7 +89,7 @@ impl Loaded {
     pub(super) fn tell(&self, talk: &Talk) -> Option<u8> {
         screen::tell_problems(&self.diagnostics, talk);
         for notice in self.notices.iter().filter(|_| !talk.quiet) {
-            screen::tell(&format!("note: {notice}\n"));
+            screen::tell(&format!("note: {}\n", visible(notice)));
         }
         let code = if self.diagnostics.is_by_extensions() { EXTENSION } else { BAD_INPUT };
         self.diagnostics.has_errors().then_some(code)
