@@ -5,6 +5,8 @@ mod guests;
 #[path = "engine/kit.rs"]
 mod kit;
 
+#[path = "engine/aegis.rs"]
+mod aegis;
 #[path = "engine/cache.rs"]
 mod cache;
 #[path = "engine/extensions.rs"]

@@ -44,6 +44,7 @@ pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
     let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     let mut setting = Setting { lenient: args.lenient, working_dir, environment: environment.clone() };
     let config = load_config(args, &setting, &mut diagnostics);
+    let config_failed = diagnostics.has_errors();
     setting.lenient |= config.lenient;
     let mut reach = extensions(args, &config, &setting, &mut diagnostics);
     let reporters = if reporters.is_empty() { config.reporters.clone() } else { reporters };
@@ -64,8 +65,9 @@ pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
     }
     let filter = filter(args, &mut diagnostics);
     let vars = vars(&args.var, &mut diagnostics);
-    let command =
-        (!args.command.is_empty()).then(|| Arc::new(Server::from_command(&args.command, setting.working_dir.clone())));
+    // A config that cannot be read is one problem, not one more for every suite that misses its server.
+    let command = (!args.command.is_empty() || config_failed)
+        .then(|| Arc::new(Server::from_command(&args.command, setting.working_dir.clone())));
     let shuffle = args.shuffle.then(|| args.seed.unwrap_or_else(random_seed));
     let plan = plan::make(
         Inputs {
