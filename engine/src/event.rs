@@ -78,6 +78,32 @@ pub struct RunStarted {
     /// The seed of `--shuffle`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// The extensions that were loaded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<ExtensionUsed>,
+}
+
+/// An extension that takes part in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExtensionUsed {
+    /// How failures name it.
+    pub id: Arc<str>,
+    /// What it calls its version.
+    pub version: String,
+    /// Its file.
+    pub file: String,
+    /// `matcher`, `reporter`, `transform`.
+    pub roles: Vec<&'static str>,
+    /// The matchers it offers, with their `$`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matchers: Vec<String>,
+    /// The built-in matchers that it replaces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<String>,
+    /// What it may do beyond computing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<String>,
 }
 
 /// See [`Body::SessionOpened`].
@@ -196,6 +222,8 @@ pub enum LogFrom {
     Stderr,
     /// The engine: something worth knowing that is no failure.
     Engine,
+    /// An extension.
+    Extension,
 }
 
 /// How a step or test ended.

@@ -20,9 +20,11 @@ mod diff;
 #[cfg(test)]
 mod docs;
 mod equality;
+mod foreign;
 mod found;
 mod hint;
 mod inside;
+mod judgement;
 mod leaf;
 mod likeness;
 mod logic;
@@ -44,7 +46,9 @@ mod tree;
 mod unordered;
 mod words;
 
+pub use foreign::{Broken, Foreign, Library, Objection, Question, replaces_built_in};
 pub use found::Found;
+pub use judgement::Scope;
 pub use mismatch::{Mismatch, Rank};
 pub use path::Path;
 pub use query::Query;
@@ -79,6 +83,8 @@ pub struct Compiler<'a> {
     /// Whether a malformed `match:` pattern is a warning and a check that never holds, as mcp-aegis has it, and not an
     /// error.
     pub lenient: bool,
+    /// Matchers beside the built-in ones.
+    pub library: Option<&'a dyn Library>,
 }
 
 /// How plain values in an expected tree compare.
@@ -97,7 +103,7 @@ pub struct Expected(Tree);
 impl<'a> Compiler<'a> {
     /// A compiler for nodes of `source`.
     pub fn new(source: &'a Arc<Source>, diagnostics: &'a mut Diagnostics) -> Compiler<'a> {
-        Compiler { source, diagnostics, lenient: false }
+        Compiler { source, diagnostics, lenient: false, library: None }
     }
 
     /// Compiles `node`; problems go to the diagnostics, and the result is then of no use.
@@ -111,11 +117,21 @@ impl Expected {
     ///
     /// However large the values are, there are at most [`Found::LIMIT`] mismatches, and each is small.
     pub fn check(&self, actual: Option<&Json>, root: &str) -> Vec<Mismatch> {
-        if self.0.holds(actual) {
+        judgement::begin_check();
+        let holds = self.0.holds(actual);
+        if let Some(mut fault) = judgement::take_fault() {
+            // A probe does not keep track of where it is.
+            root.clone_into(&mut fault.path);
+            return vec![fault];
+        }
+        if holds {
             return Vec::new();
         }
         let mut found = Found::all();
         self.0.check(actual, &Path::root(root), &mut found);
+        if let Some(fault) = judgement::take_fault() {
+            return vec![fault];
+        }
         let mut found = found.finish();
         let diff = diff::of(&found, actual, root);
         if let Some(first) = found.first_mut() {

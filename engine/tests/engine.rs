@@ -1,10 +1,18 @@
 //! The real binary against real processes: one test binary, because linking is slow.
 
+#[path = "engine/floods.rs"]
+mod floods;
+#[path = "engine/guests.rs"]
+mod guests;
 #[path = "engine/kit.rs"]
 mod kit;
 
 #[path = "engine/aegis.rs"]
 mod aegis;
+#[path = "engine/cache.rs"]
+mod cache;
+#[path = "engine/extensions.rs"]
+mod extensions;
 #[path = "engine/fixture.rs"]
 mod fixture;
 #[path = "engine/hostile.rs"]

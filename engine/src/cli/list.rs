@@ -1,7 +1,7 @@
 //! `mcptest list`.
 
 use super::load::load;
-use super::{BAD_INPUT, NO_TESTS, OK, SuiteArgs, Talk, screen};
+use super::{NO_TESTS, OK, SuiteArgs, Talk, screen};
 use crate::event::redact::Redactor;
 use crate::plan::{CasePlan, FilePlan};
 use crate::reporter::text::count;
@@ -9,10 +9,9 @@ use crate::reporter::visible::visible;
 use serde_json::{Value, json};
 
 pub(super) fn list(args: &SuiteArgs, as_json: bool, talk: &Talk) -> u8 {
-    let loaded = load(args);
-    screen::tell_problems(&loaded.diagnostics, talk);
-    if loaded.diagnostics.has_errors() {
-        return BAD_INPUT;
+    let loaded = load(args, Vec::new());
+    if let Some(code) = loaded.tell(talk) {
+        return code;
     }
     let files = &loaded.plan.files;
     let redactor = loaded.redactor();
@@ -30,7 +29,7 @@ pub(super) fn list(args: &SuiteArgs, as_json: bool, talk: &Talk) -> u8 {
 
 fn print_file(file: &FilePlan, redactor: &Redactor) {
     let line = |text: String| format!("{}\n", visible(&redactor.text(&text)));
-    let mut text = line(format!("{}: {}", file.suite.source.name, file.suite.description));
+    let mut text = line(format!("{}: {}", file.suite.name(), file.suite.description));
     for plan in &file.cases {
         let tags = tags(file, plan).iter().map(|tag| format!(" #{tag}")).collect::<String>();
         let skip = plan.skip.as_ref().map_or(String::new(), |reason| format!(" (skipped: {reason})"));
@@ -53,7 +52,7 @@ fn file_json(file: &FilePlan) -> Value {
         })
     });
     json!({
-        "file": file.suite.source.name,
+        "file": file.suite.name(),
         "description": file.suite.description,
         "tests": tests.collect::<Vec<_>>(),
     })

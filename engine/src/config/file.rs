@@ -6,7 +6,7 @@
 //! env: { TOKEN: "${TOKEN}" }
 //! ```
 
-use super::Config;
+use super::{Config, extensions};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::schema::{CONFIG, SERVER};
 use crate::source::reader::{Fields, Given, Reader};
@@ -54,10 +54,11 @@ pub fn load(path: &Path, setting: &Setting, diagnostics: &mut Diagnostics) -> Op
     }
     let servers = named_servers(&mut reader, &mut fields, setting);
     let secrets = fields.take("secrets").map(|given| reader.texts(given)).unwrap_or_default();
+    let extensions = extensions::extensions(&mut reader, fields.take("extensions"));
     let reporters = fields.take("reporters").map(|given| reader.texts(given)).unwrap_or_default();
     let server = top_level_server(&mut reader, &mut fields, setting, family);
     reader.finish(fields);
-    Some(Config { source: Some(source.clone()), lenient, server, servers, secrets, reporters })
+    Some(Config { source: Some(source.clone()), lenient, server, servers, secrets, extensions, reporters })
 }
 
 fn require(reader: &mut Reader<'_>, fields: &Fields) {

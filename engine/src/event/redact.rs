@@ -269,7 +269,14 @@ mod tests {
         let failures = vec![failure; 2];
         let (session, server, status, duration_ms) = (shared(), shared(), Status::Faulted, 1.0);
         vec![
-            Body::RunStarted(RunStarted { version: "0", files: 1, tests: 1, jobs: 1, seed: None }),
+            Body::RunStarted(RunStarted {
+                version: "0",
+                files: 1,
+                tests: 1,
+                jobs: 1,
+                seed: None,
+                extensions: Vec::new(),
+            }),
             Body::SessionOpened(SessionOpened {
                 session: session.clone(),
                 server: server.clone(),

@@ -31,7 +31,10 @@ impl Compiler<'_> {
 
     fn words(&mut self, node: &Node) -> Tree {
         match Words::of(node).and_then(|words| words.after("match:")) {
-            Some(pattern) => self.pattern(&pattern, node.span),
+            Some(pattern) => match self.foreign_pattern(&pattern, node.span) {
+                Some(foreign) => foreign,
+                None => self.pattern(&pattern, node.span),
+            },
             None => Tree::Value { value: node.to_json(), span: node.span },
         }
     }
@@ -72,10 +75,20 @@ impl Compiler<'_> {
     }
 
     fn call(&mut self, entry: &Entry, manner: Manner) -> Option<Tree> {
+        if let Some(foreign) = self.foreign_call(entry) {
+            return Some(foreign);
+        }
         let Some(known) = table::find(&entry.key) else {
+            let mut names: Vec<&str> = table::names().collect();
+            if let Some(library) = self.library {
+                names.extend(library.names());
+                if library.is_incomplete() {
+                    return None;
+                }
+            }
             let mut problem =
                 Diagnostic::error(format!("there is no matcher `{}`", entry.key)).at(self.source, entry.key_span);
-            if let Some(near) = did_you_mean(&entry.key, table::names()) {
+            if let Some(near) = did_you_mean(&entry.key, names) {
                 problem = problem.hint(format!("did you mean `{near}`?"));
             }
             self.diagnostics.push(problem.hint(format!("a key that begins with `$` is written `${}`", entry.key)));

@@ -19,6 +19,7 @@
 //! what is running.
 
 mod closing;
+mod extensions;
 mod paint;
 mod progress;
 mod screen;
@@ -120,7 +121,7 @@ impl Human {
                 Ok(())
             }
             LogFrom::Stderr => Ok(()),
-            LogFrom::Engine => {
+            LogFrom::Engine | LogFrom::Extension => {
                 let label = self.paint.warning("note:");
                 let note = format!("  {label} {}", visible_lines(&log.text).collect::<Vec<_>>().join("\n        "));
                 if self.look.quiet {
@@ -176,6 +177,11 @@ impl Reporter for Human {
             Body::RunStarted(started) => {
                 self.progress.run_started(started);
                 self.closing.run_started(started);
+                for used in started.extensions.iter().filter(|_| !self.look.quiet) {
+                    for line in extensions::lines(used, self.paint) {
+                        self.screen.line(&line)?;
+                    }
+                }
             }
             Body::SessionOpened(opened) => self.session_opened(opened)?,
             Body::SessionClosed(closed) => self.session_closed(closed)?,
@@ -243,7 +249,7 @@ mod tests {
             reason: None,
             attempts: None,
         };
-        let started = RunStarted { version: "0", files: 1, tests: 7, jobs: 1, seed: None };
+        let started = RunStarted { version: "0", files: 1, tests: 7, jobs: 1, seed: None, extensions: Vec::new() };
         for body in [Body::RunStarted(started), Body::TestStarted { test }] {
             human.event(&Event { seq: 1, at: SystemTime::UNIX_EPOCH, body }).unwrap();
         }

@@ -10,7 +10,14 @@ use std::time::{Duration, SystemTime};
 /// The stream of the run, in order.
 pub(crate) fn run() -> Vec<Event> {
     let mut stream = Stream::default();
-    stream.push(Body::RunStarted(RunStarted { version: "0.1.0", files: 3, tests: 12, jobs: 2, seed: Some(42) }));
+    stream.push(Body::RunStarted(RunStarted {
+        version: "0.1.0",
+        files: 3,
+        tests: 12,
+        jobs: 2,
+        seed: Some(42),
+        extensions: Vec::new(),
+    }));
     stream.push(opened("fs", Some(json!({"name": "file-server", "version": "1.2.0"}))));
     files(&mut stream);
     stream.push(opened("crashy", None));

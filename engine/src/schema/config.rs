@@ -1,7 +1,8 @@
 //! The keys of a config file and of a server definition.
 
+use super::extension::EXTENSION;
 use super::suite::ANSWER;
-use super::table::{EXTENSIONS_LATER, HTTP_LATER, Key, Later, Table, Takes};
+use super::table::{HTTP_LATER, Key, Later, PLUGINS_LATER, Table, Takes};
 use Takes::{Anything, Boolean, Choice, Duration, Filled, List, Map, OneOf, Regex, Scalar, Size, Text};
 
 const CAPABILITY: Takes = OneOf(&[Boolean, Map(&Anything)]);
@@ -67,6 +68,12 @@ pub static CONFIG_ONLY: &[Key] = &[
         "[API_KEY]",
         "Names of environment variables whose values are redacted in reports.",
     ),
+    Key::new(
+        "extensions",
+        Map(&OneOf(&[Text, Takes::Table(&EXTENSION)])),
+        "{near: {path: ./near.wasm}}",
+        "WebAssembly extensions by id: their matchers can be called in every suite.",
+    ),
     Key::new("reporters", List(&Text), "[human, junit=report.xml]", "Reports to write, as `--reporter` takes them."),
 ];
 
@@ -98,8 +105,7 @@ pub static CONFIG: Table = Table {
         Later { name: "auth", waits_for: HTTP_LATER },
         Later { name: "tls", waits_for: HTTP_LATER },
         Later { name: "waitForReady", waits_for: HTTP_LATER },
-        Later { name: "extensions", waits_for: EXTENSIONS_LATER },
-        Later { name: "plugins", waits_for: EXTENSIONS_LATER },
+        Later { name: "plugins", waits_for: PLUGINS_LATER },
     ],
     elsewhere: &[(&[super::suite::LANES], "belongs in a suite file (`*.test.mcp.yml`)")],
 };

@@ -1,7 +1,8 @@
 //! The keys of a suite file.
 
 use super::config::SERVER;
-use super::table::{EXTENSIONS_LATER, HTTP_LATER, Key, Later, Table, Takes};
+use super::extension::IMPORTS;
+use super::table::{HTTP_LATER, Key, Later, Table, Takes};
 use Takes::{Anything, Boolean, Choice, Count, Duration, Filled, List, Map, Mapping, OneOf, Path, Text, True};
 
 const TESTS: Takes = Filled(&Takes::Table(&CASE));
@@ -28,6 +29,12 @@ static SUITE_ONLY: &[Key] = &[
         "fs",
         "The server under test: a name from the config's `servers`, or a definition.",
     ),
+    Key::new(
+        "imports",
+        Takes::Table(&IMPORTS),
+        "{matchers: [./near.wasm]}",
+        "Extensions for this file: their matchers, and transforms that rewrite it.",
+    ),
     Key::new("variables", Map(&Anything), "{root: \"${tmp}/data\"}", "Values that `${name}` stands for in this file."),
     Key::new(
         "respond",
@@ -53,7 +60,7 @@ pub static SUITE: Table = Table {
     groups: &[SUITE_ONLY, LANES],
     one_of: &[],
     required: &[],
-    later: &[Later { name: "imports", waits_for: EXTENSIONS_LATER }],
+    later: &[],
     elsewhere: &[
         (&[CASE_ONLY], "belongs to a test"),
         (&[ACTIONS], "belongs to a test, in a list under `tests:` or `tools:`"),

@@ -54,7 +54,7 @@ fn what_the_parser_refuses_the_schema_refuses() {
         "tests: [{it: a, ping: true, retry: -1}]",
         "tests: [{it: a, steps: [{tags: [x], ping: true}]}]",
         "tests: [{it: a, complete: {prompt: a, template: b, argument: c, value: d}}]",
-        "imports: {}\ntests: [{it: a, ping: true}]",
+        "imports: []\ntests: [{it: a, ping: true}]",
         "server: {url: x}\ntests: [{it: a, ping: true}]",
         "respond: {roots: {}}\ntests: [{it: a, ping: true}]",
     ];
@@ -142,7 +142,7 @@ fn events_are_valid() {
     };
     let step = StepId { test: test.clone(), number: 1 };
     let bodies = [
-        Body::RunStarted(RunStarted { version: "1", files: 1, tests: 1, jobs: 1, seed: None }),
+        Body::RunStarted(RunStarted { version: "1", files: 1, tests: 1, jobs: 1, seed: None, extensions: Vec::new() }),
         Body::TestStarted { test: test.clone() },
         Body::StepStarted { step: step.clone() },
         Body::StepFinished(StepFinished { step, status: Status::Failed, duration_ms: 0.5, failures: vec![failure] }),

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Lowest first; a module uses modules of its own layer or below.
-const LAYERS: [&[&str]; 6] = [
+const LAYERS: [&[&str]; 7] = [
     &["source", "ndjson", "child", "diagnostic", "schema"],
     &["mcp"],
     &["suite", "matcher", "event"],
-    &["config", "plan"],
+    &["extension"],
+    &["config", "transform", "plan"],
     &["run", "reporter", "demo"],
     &["cli"],
 ];
