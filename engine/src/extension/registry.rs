@@ -1,7 +1,7 @@
 //! From declared extensions to live ones; the one place that knows which backend is behind which.
 
 use super::capability::Grant;
-use super::fault::Fault;
+use super::fault::{Code, Fault};
 use super::wasm::{Cache, Component, Host, Limits, Notes};
 use super::{Declared, Extension, Role};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -29,7 +29,8 @@ pub struct Options {
 #[derive(Debug, Default)]
 pub struct Registry {
     options: Options,
-    host: Option<Arc<Host>>,
+    /// Without the component model's own concurrency, and with it.
+    hosts: [Option<Arc<Host>>; 2],
     known: Vec<Known>,
     used_grants: Vec<usize>,
     /// Extensions that could not be loaded.
@@ -156,11 +157,13 @@ impl Registry {
     }
 
     fn describe(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Component, Fault> {
-        let host = self.host(notes).map_err(|why| {
-            let name: Arc<str> = declared.shown.clone().into();
-            Fault::new(super::Code::RuntimeNotSupported, &name, format!("no WebAssembly can run here: {why}"))
-        })?;
-        Component::describe(&host, declared, notes)
+        let plain = self.host(false, declared, notes)?;
+        match Component::describe(&plain, declared, notes) {
+            Err(fault) if fault.code == Code::RuntimeNotSupported => {
+                Component::describe(&self.host(true, declared, notes)?, declared, notes)
+            }
+            described => described,
+        }
     }
 
     fn load(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Live, Fault> {
@@ -183,13 +186,13 @@ impl Registry {
         })
     }
 
-    /// The WASM host, made when the first component is loaded.
-    fn host(&mut self, notes: &mut Notes) -> Result<Arc<Host>, String> {
-        if let Some(host) = &self.host {
+    /// The WASM host, made when the first component is loaded that needs it.
+    fn host(&mut self, concurrent: bool, declared: &Declared, notes: &mut Notes) -> Result<Arc<Host>, Fault> {
+        if let Some(host) = &self.hosts[usize::from(concurrent)] {
             return Ok(host.clone());
         }
-        let Options { declared, cache, environment, .. } = &self.options;
-        let stack = declared.iter().map(|declared| declared.limits.stack).fold(Limits::STACK, usize::max);
+        let Options { declared: all, cache, environment, .. } = &self.options;
+        let stack = all.iter().map(|declared| declared.limits.stack).fold(Limits::STACK, usize::max);
         let variable = |name: &str| environment.get(name).map(str::to_owned);
         let cache = match cache.then(|| Cache::place(&variable)).flatten().map(|folder| Cache::open(&folder)) {
             Some(Ok(cache)) => Some(cache),
@@ -199,8 +202,11 @@ impl Registry {
             }
             None => None,
         };
-        let host = Host::new(stack, cache)?;
-        self.host = Some(host.clone());
+        let host = Host::new(stack, cache, concurrent).map_err(|why| {
+            let name: Arc<str> = declared.shown.clone().into();
+            Fault::new(Code::RuntimeNotSupported, &name, format!("no WebAssembly can run here: {why}"))
+        })?;
+        self.hosts[usize::from(concurrent)] = Some(host.clone());
         Ok(host)
     }
 }

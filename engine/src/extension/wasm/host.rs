@@ -29,10 +29,14 @@ impl std::fmt::Debug for Host {
 
 impl Host {
     /// A host whose guests have stacks of `stack` bytes; compiled code is kept in `cache`.
-    pub fn new(stack: usize, cache: Option<Cache>) -> Result<Arc<Host>, String> {
+    ///
+    /// Guests that use the component model's own concurrency need an engine that has it (`concurrent`); for all others
+    /// it would only make every call a third slower.
+    pub fn new(stack: usize, cache: Option<Cache>, concurrent: bool) -> Result<Arc<Host>, String> {
         let stack = stack.clamp(64 * 1024, Limits::MOST_STACK);
         let mut config = Config::new();
         config
+            .concurrency_support(concurrent)
             .epoch_interruption(true)
             .max_wasm_stack(stack)
             .async_stack_size(stack + Limits::HOST_STACK)

@@ -130,7 +130,12 @@ fn compiled(host: &Host, declared: &Declared, name: &Arc<str>, notes: &mut Notes
             .hint(format!("found:  {digest}")));
     }
     let uncompilable = |error: &wasmtime::Error| {
-        Fault::new(Code::LaunchFailed, name, format!("extension `{name}` cannot be compiled: {}", error.root_cause()))
+        let root = error.root_cause().to_string();
+        if root.contains("component model async") {
+            let message = format!("extension `{name}` needs the component model's concurrency: {root}");
+            return Fault::new(Code::RuntimeNotSupported, name, message);
+        }
+        Fault::new(Code::LaunchFailed, name, format!("extension `{name}` cannot be compiled: {root}"))
     };
     let Some(cache) = &host.cache else {
         return Compiled::from_binary(&host.engine, &bytes).map_err(|error| uncompilable(&error));

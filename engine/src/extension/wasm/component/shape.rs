@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// The WASI packages that this host has; whether they give anything is a matter of grants.
 const OFFERED: [&str; 6] = ["wasi:cli", "wasi:clocks", "wasi:filesystem", "wasi:io", "wasi:random", "wasi:sockets"];
 /// Imports behind which a guest can wait.
-const WAITING: [&str; 4] = ["wasi:clocks/monotonic-clock", "wasi:filesystem", "wasi:sockets", "wasi:cli/stdin"];
+const WAITING: [&str; 3] = ["wasi:clocks/monotonic-clock", "wasi:filesystem", "wasi:sockets"];
 
 /// The names that a component imports and exports.
 #[derive(Debug, Clone, Default)]
