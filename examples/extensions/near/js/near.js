@@ -22,7 +22,7 @@ export const describing = {
   describe: () => ({
     id: "near",
     version: "0.1.0",
-    matchers: [{ name: "near", summary: "a number is near another", argumentSchema: undefined }],
+    matchers: [{ name: "near", summary: "a number is near another" }],
     capabilities: [],
   }),
 };
