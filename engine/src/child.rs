@@ -26,6 +26,8 @@ use tree::Tree;
 const LAST_WAIT: Duration = Duration::from_secs(2);
 /// The first and the longest pause between two looks at a tree that is on its way out.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(500), Duration::from_millis(20));
+/// How many looks in a row must find nothing: a list of children that changes while it is read may lack one.
+const QUIET: usize = 2;
 
 /// A process to start.
 #[derive(Debug, Clone)]
@@ -58,6 +60,8 @@ pub struct Pipes {
 pub struct Child {
     process: tokio::process::Child,
     exit: Option<Exit>,
+    /// What was last done to end it while it lived: `itself`, `eof`, `term` or `kill`.
+    by: &'static str,
     tree: Arc<Tree>,
     gone: bool,
 }
@@ -67,7 +71,7 @@ pub struct Child {
 pub struct Shutdown {
     /// The status of the process itself.
     pub exit: Exit,
-    /// What it took: `eof`, `term` or `kill`; `itself` when it had ended before.
+    /// What it took: `eof`, `term` or `kill`; `itself` when nobody had asked it to.
     pub by: &'static str,
     /// From the first word of the shutdown to the exit.
     pub took: Duration,
@@ -103,7 +107,7 @@ impl Child {
             .process_group(0);
         let process = command.spawn().map_err(failed)?;
         let leader = process.id().ok_or_else(|| failed(io::Error::other("it has no process id")))?;
-        let child = Child { process, exit: None, tree: Tree::register(leader, id), gone: false };
+        let child = Child { process, exit: None, by: "itself", tree: Tree::register(leader, id), gone: false };
         if tree::is_ending() {
             return Err(SpawnError::Ending { program: spawn.program.clone() });
         }
@@ -137,53 +141,62 @@ impl Child {
         exit
     }
 
+    /// To be called before stdin is closed, so that an exit which follows is put down to that.
+    pub fn stdin_closes(&mut self) {
+        self.ending_by("eof");
+    }
+
     /// Asks the whole tree to end (SIGTERM).
-    pub fn terminate(&self) {
+    pub fn terminate(&mut self) {
+        self.ending_by("term");
         self.tree.signal(Signal::TERM);
     }
 
     /// Ends the whole tree (SIGKILL).
-    pub fn kill(&self) {
+    pub fn kill(&mut self) {
+        self.ending_by("kill");
         self.tree.signal(Signal::KILL);
     }
 
-    /// Ends the whole tree step by step, once its stdin is closed: waits for `grace`, sends SIGTERM, waits for `grace`,
-    /// sends SIGKILL. What outlives the process itself goes the same way.
+    /// Ends the whole tree step by step, once its stdin is [closed](Child::stdin_closes): waits for `grace`, sends
+    /// SIGTERM, waits for `grace`, sends SIGKILL. What outlives the process itself goes the same way.
     pub async fn shutdown(&mut self, grace: Duration) -> Shutdown {
         let begun = Instant::now();
-        let (exit, by) = self.end_leader(grace).await;
+        let exit = self.end_leader(grace).await;
         let took = begun.elapsed();
-        self.end_rest(grace, by).await;
-        Shutdown { exit, by, took }
+        self.end_rest(grace).await;
+        Shutdown { exit, by: self.by, took }
     }
 
-    async fn end_leader(&mut self, grace: Duration) -> (Exit, &'static str) {
-        if let Some(exit) = self.try_exit() {
-            return (exit, "itself");
-        }
+    async fn end_leader(&mut self, grace: Duration) -> Exit {
         if let Ok(exit) = tokio::time::timeout(grace, self.wait()).await {
-            return (exit, "eof");
+            return exit;
         }
         self.terminate();
         if let Ok(exit) = tokio::time::timeout(grace, self.wait()).await {
-            return (exit, "term");
+            return exit;
         }
         self.kill();
-        let exit = tokio::time::timeout(LAST_WAIT, self.wait()).await.unwrap_or_default();
-        (exit, "kill")
+        tokio::time::timeout(LAST_WAIT, self.wait()).await.unwrap_or_default()
     }
 
-    async fn end_rest(&mut self, grace: Duration, by: &'static str) {
-        if matches!(by, "eof" | "itself") {
+    fn ending_by(&mut self, by: &'static str) {
+        if self.try_exit().is_none() {
+            self.by = by;
+        }
+    }
+
+    async fn end_rest(&mut self, grace: Duration) {
+        if matches!(self.by, "eof" | "itself") {
             self.tree.signal(Signal::TERM);
         }
-        let mut signal = (by == "kill").then_some(Signal::KILL);
+        let mut signal = (self.by == "kill").then_some(Signal::KILL);
         let mut deadline = Instant::now() + if signal.is_some() { LAST_WAIT } else { grace };
-        let mut pause = PAUSES.0;
+        let (mut pause, mut quiet) = (PAUSES.0, 0);
         loop {
             let living = signal.map_or_else(|| self.tree.living(), |signal| self.tree.signal(signal));
-            self.tree.reap();
-            if living == 0 {
+            quiet = if living + self.tree.reap() == 0 { quiet + 1 } else { 0 };
+            if quiet == QUIET {
                 break;
             }
             if Instant::now() >= deadline {
@@ -193,8 +206,10 @@ impl Child {
                 signal = Some(Signal::KILL);
                 deadline = Instant::now() + LAST_WAIT;
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(PAUSES.1);
+            if quiet == 0 {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(PAUSES.1);
+            }
         }
         self.gone = self.exit.is_some();
     }
@@ -208,12 +223,13 @@ impl Child {
 impl Drop for Child {
     fn drop(&mut self) {
         let deadline = Instant::now() + LAST_WAIT;
-        let mut pause = PAUSES.0;
+        let (mut pause, mut quiet) = (PAUSES.0, 0);
         while !self.gone && Instant::now() < deadline {
             let living = self.tree.signal(Signal::KILL);
-            self.tree.reap();
-            self.gone = self.try_exit().is_some() && living == 0;
-            if !self.gone {
+            let ended = self.try_exit().is_some();
+            quiet = if living + self.tree.reap() == 0 { quiet + 1 } else { 0 };
+            self.gone = ended && quiet >= QUIET;
+            if !ended || quiet == 0 {
                 std::thread::sleep(pause);
                 pause = (pause * 2).min(PAUSES.1);
             }

@@ -1,7 +1,9 @@
 //! The command line: one file per subcommand, and the only place that turns a problem into an exit code.
 
+mod cache;
 mod check;
 mod completions;
+mod extension;
 mod files;
 mod list;
 mod load;
@@ -20,6 +22,8 @@ const OK: u8 = 0;
 const FAILED: u8 = 1;
 /// Bad invocation, config or suite.
 const BAD_INPUT: u8 = 2;
+/// An extension could not be loaded.
+const EXTENSION: u8 = 4;
 /// No test was selected.
 const NO_TESTS: u8 = 7;
 
@@ -87,6 +91,16 @@ enum Command {
         #[arg(value_enum)]
         what: schema::What,
     },
+    /// Inspect, check, measure and build extensions
+    Extension {
+        #[command(subcommand)]
+        command: extension::ExtensionCommand,
+    },
+    /// Keep house in the folder of compiled extensions
+    Cache {
+        #[command(subcommand)]
+        command: CacheCommand,
+    },
     /// Print the completion script for a shell
     Completions {
         /// Which shell
@@ -95,6 +109,12 @@ enum Command {
     },
     /// Be an MCP server on stdin and stdout, to try mcptest with nothing else installed
     DemoServer,
+}
+
+#[derive(Debug, Subcommand)]
+enum CacheCommand {
+    /// Remove all compiled extensions
+    Clean,
 }
 
 /// Which suites and tests, and what they see.
@@ -127,12 +147,31 @@ struct SuiteArgs {
     /// Read environment variables from a file of NAME=value lines (repeatable)
     #[arg(long, value_name = "FILE")]
     env_file: Vec<PathBuf>,
+    #[command(flatten)]
+    extensions: ExtensionArgs,
     /// Turn unknown keys and names into warnings
     #[arg(long)]
     lenient: bool,
     /// The server to test, when no config names one
     #[arg(last = true, value_name = "SERVER COMMAND")]
     command: Vec<String>,
+}
+
+/// Which extensions, and what they may do.
+#[derive(Debug, Args)]
+struct ExtensionArgs {
+    /// Use the matchers of an extension, by file or by its key in the config (repeatable)
+    #[arg(long, value_name = "FILE.wasm|ID")]
+    matcher: Vec<String>,
+    /// Rewrite every suite with an extension (repeatable: in this order)
+    #[arg(long, value_name = "FILE.wasm|ID")]
+    transform: Vec<String>,
+    /// Grant one thing to one extension: fs.read:DIR, fs.write:DIR, env:NAME, clock, random, net:HOST:PORT (repeatable)
+    #[arg(long, value_name = "ID=GRANT")]
+    allow: Vec<String>,
+    /// Compile extensions anew, and keep nothing of it
+    #[arg(long)]
+    no_cache: bool,
 }
 
 #[derive(Debug, Args)]
@@ -154,8 +193,8 @@ struct RunArgs {
     /// Exit with 0 when no test was selected
     #[arg(long)]
     pass_with_no_tests: bool,
-    /// Report as human, json, ndjson or junit, to stdout or into a file (repeatable)
-    #[arg(long, short, value_name = "NAME[=FILE]")]
+    /// Report as human, json, ndjson or junit, or with an extension, to stdout or into a file (repeatable)
+    #[arg(long, short, value_name = "NAME|FILE.wasm[=FILE]")]
     reporter: Vec<String>,
     /// The same as --reporter json
     #[arg(long)]
@@ -176,6 +215,8 @@ pub fn main() -> ExitCode {
         Command::Check(suites) => check::check(&suites, &talk),
         Command::List { suites, json } => list::list(&suites, json, &talk),
         Command::Schema { what } => schema::schema(what),
+        Command::Extension { command } => extension::run(command, &talk),
+        Command::Cache { command: CacheCommand::Clean } => cache::clean(),
         Command::Completions { shell } => completions::completions(shell),
         Command::DemoServer => match crate::demo::main() {
             Ok(()) => OK,

@@ -1,10 +1,12 @@
 //! Settings: what the config file says, resolved against the environment.
 
 pub mod env_file;
+mod extensions;
 pub mod file;
 #[cfg(test)]
 mod golden;
 
+use crate::extension::Declared;
 use crate::source::Source;
 use crate::suite::server::Server;
 use std::sync::Arc;
@@ -22,6 +24,8 @@ pub struct Config {
     pub servers: Vec<Arc<Server>>,
     /// `secrets`: names of environment variables whose values are redacted.
     pub secrets: Vec<String>,
+    /// `extensions`, in order.
+    pub extensions: Vec<Declared>,
     /// `reporters`: as `--reporter` takes them.
     pub reporters: Vec<String>,
 }

@@ -32,6 +32,8 @@ pub struct Diagnostic {
     pub also: Vec<(Span, String)>,
     /// The next actions, one per `hint:` line.
     pub hints: Vec<String>,
+    /// Whether it is an extension's doing, and not the user's.
+    pub by_extension: bool,
 }
 
 /// The problems found so far.
@@ -58,7 +60,15 @@ impl Diagnostic {
     }
 
     fn new(severity: Severity, message: String) -> Diagnostic {
-        Diagnostic { severity, message, place: None, label: None, also: Vec::new(), hints: Vec::new() }
+        Diagnostic {
+            severity,
+            message,
+            place: None,
+            label: None,
+            also: Vec::new(),
+            hints: Vec::new(),
+            by_extension: false,
+        }
     }
 
     /// Puts it at a place.
@@ -79,6 +89,12 @@ impl Diagnostic {
         self
     }
 
+    /// Says that an extension is to blame.
+    pub fn by_extension(mut self) -> Diagnostic {
+        self.by_extension = true;
+        self
+    }
+
     /// Adds a `hint:` line.
     pub fn hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hints.push(hint.into());
@@ -95,6 +111,12 @@ impl Diagnostics {
     /// Whether anything here stops the run.
     pub fn has_errors(&self) -> bool {
         self.list.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+    }
+
+    /// Whether everything that stops the run is some extension's doing.
+    pub fn is_by_extensions(&self) -> bool {
+        let mut errors = self.list.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
+        errors.all(|diagnostic| diagnostic.by_extension)
     }
 
     /// The text a person reads, with colour or without; one blank line between problems.

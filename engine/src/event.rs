@@ -7,6 +7,7 @@
 //! Workers [`post`](Outbox::post) events; the [`collector`] orders, redacts and numbers them, and folds the summary.
 
 pub mod collector;
+pub mod diff;
 pub mod redact;
 
 use crate::source::{Json, Position, Source, Span};
@@ -77,6 +78,32 @@ pub struct RunStarted {
     /// The seed of `--shuffle`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
+    /// The extensions that were loaded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<ExtensionUsed>,
+}
+
+/// An extension that takes part in a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExtensionUsed {
+    /// How failures name it.
+    pub id: Arc<str>,
+    /// What it calls its version.
+    pub version: String,
+    /// Its file.
+    pub file: String,
+    /// `matcher`, `reporter`, `transform`.
+    pub roles: Vec<&'static str>,
+    /// The matchers it offers, with their `$`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub matchers: Vec<String>,
+    /// The built-in matchers that it replaces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub replaces: Vec<String>,
+    /// What it may do beyond computing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub grants: Vec<String>,
 }
 
 /// See [`Body::SessionOpened`].
@@ -195,6 +222,8 @@ pub enum LogFrom {
     Stderr,
     /// The engine: something worth knowing that is no failure.
     Engine,
+    /// An extension.
+    Extension,
 }
 
 /// How a step or test ended.
@@ -279,6 +308,9 @@ pub struct Failure {
     /// What a known rule says about it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
+    /// What changed over the whole check; the failures after this one whose path lies below `diff.path` are in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<diff::Diff>,
     /// The suite line it came from.
     pub at: At,
 }
@@ -297,6 +329,7 @@ impl Failure {
             source: None,
             step: None,
             hints: Vec::new(),
+            diff: None,
             at,
         }
     }

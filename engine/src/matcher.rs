@@ -11,17 +11,27 @@ mod aegis;
 mod align;
 mod argument;
 mod array;
+#[cfg(test)]
+mod cases;
+mod compare;
 mod compile;
+mod date;
+mod diff;
 mod equality;
+mod foreign;
 mod found;
 mod hint;
+mod inside;
+mod judgement;
 mod leaf;
 mod likeness;
 mod logic;
 mod mismatch;
 mod number;
 mod path;
+mod query;
 mod regex;
+mod schema;
 mod shown;
 mod size;
 mod table;
@@ -29,11 +39,15 @@ mod table;
 mod testing;
 mod text;
 mod tree;
+mod unordered;
 mod words;
 
+pub use foreign::{Broken, Foreign, Library, Objection, Question, replaces_built_in};
 pub use found::Found;
+pub use judgement::Scope;
 pub use mismatch::{Mismatch, Rank};
 pub use path::Path;
+pub use query::Query;
 
 use crate::diagnostic::Diagnostics;
 use crate::source::{Json, Node, Source, Span};
@@ -48,6 +62,10 @@ pub trait Matcher: Send + Sync + std::fmt::Debug {
     fn expected(&self) -> Json;
     /// Where it stands in the suite.
     fn span(&self) -> Span;
+    /// Whether a missing value can be right or wrong for it, and is not just missing.
+    fn judges_absence(&self) -> bool {
+        false
+    }
     /// Adds a mismatch for every way in which `actual` (`None`: there is no value) does not hold.
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found);
 }
@@ -61,6 +79,8 @@ pub struct Compiler<'a> {
     /// Whether a malformed `match:` pattern is a warning and a check that never holds, as mcp-aegis has it, and not an
     /// error.
     pub lenient: bool,
+    /// Matchers beside the built-in ones.
+    pub library: Option<&'a dyn Library>,
 }
 
 /// How plain values in an expected tree compare.
@@ -79,7 +99,7 @@ pub struct Expected(Tree);
 impl<'a> Compiler<'a> {
     /// A compiler for nodes of `source`.
     pub fn new(source: &'a Arc<Source>, diagnostics: &'a mut Diagnostics) -> Compiler<'a> {
-        Compiler { source, diagnostics, lenient: false }
+        Compiler { source, diagnostics, lenient: false, library: None }
     }
 
     /// Compiles `node`; problems go to the diagnostics, and the result is then of no use.
@@ -93,12 +113,27 @@ impl Expected {
     ///
     /// However large the values are, there are at most [`Found::LIMIT`] mismatches, and each is small.
     pub fn check(&self, actual: Option<&Json>, root: &str) -> Vec<Mismatch> {
-        if self.0.holds(actual) {
+        judgement::begin_check();
+        let holds = self.0.holds(actual);
+        if let Some(mut fault) = judgement::take_fault() {
+            // A probe does not keep track of where it is.
+            root.clone_into(&mut fault.path);
+            return vec![fault];
+        }
+        if holds {
             return Vec::new();
         }
         let mut found = Found::all();
         self.0.check(actual, &Path::root(root), &mut found);
-        found.finish()
+        if let Some(fault) = judgement::take_fault() {
+            return vec![fault];
+        }
+        let mut found = found.finish();
+        let diff = diff::of(&found, actual, root);
+        if let Some(first) = found.first_mut() {
+            first.diff = diff;
+        }
+        found
     }
 
     /// Whether `actual` holds, without saying why not.

@@ -7,6 +7,8 @@
 //!   to stderr when it is asked for by name: stdout is data, stderr is talk;
 //! - with nothing asked for, `human` writes to stdout.
 
+pub mod extension;
+pub mod failure;
 pub mod human;
 pub mod json;
 pub mod junit;
@@ -20,7 +22,7 @@ pub mod text;
 pub mod visible;
 
 use crate::event::Event;
-pub use open::{Options, Screen, create, names, open};
+pub use open::{Options, Screen, create, names, open, open_with};
 use std::io;
 
 /// One reader of the stream.

@@ -19,7 +19,7 @@ mod window;
 mod worker;
 
 use crate::event::collector::{Collector, Finished};
-use crate::event::{Body, Outbox, RunStarted, What};
+use crate::event::{Body, ExtensionUsed, Outbox, RunStarted, What};
 use crate::plan::Plan;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -42,6 +42,8 @@ pub struct Options {
     pub frames: bool,
     /// Whether stderr of passed steps is posted too.
     pub logs: bool,
+    /// The extensions that take part.
+    pub extensions: Vec<ExtensionUsed>,
     /// What `--env-file` adds to what servers inherit.
     pub environment: Vec<(String, String)>,
 }
@@ -69,6 +71,7 @@ pub fn run(plan: Plan, options: Options, mut collector: Collector) -> std::io::R
         tests: plan.tests,
         jobs,
         seed: plan.seed,
+        extensions: options.extensions.clone(),
     };
     let outbox = Outbox::default();
     outbox.post(None, What::Event(Body::RunStarted(started)));

@@ -3,11 +3,13 @@
 
 mod config;
 mod event;
+mod extension;
 mod json;
 mod suite;
 mod table;
 
 pub use config::{CLIENT, CONFIG, CONFIG_ONLY, SERVER};
+pub use extension::{EXTENSION, EXTENSION_LIMITS, IMPORTS};
 pub use suite::{ACTIONS, ANSWER, CASE, CASE_ONLY, CHECK, COMPLETE, EXPECT, LANES, PERFORMANCE, RAW, STEP, SUITE};
 pub use table::{Key, Later, Table, Takes};
 
@@ -27,3 +29,6 @@ pub fn config() -> Value {
 pub fn event() -> Value {
     event::document()
 }
+
+#[cfg(test)]
+mod tests;

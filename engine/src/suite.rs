@@ -18,12 +18,16 @@ use std::time::Duration;
 /// One suite file.
 #[derive(Debug)]
 pub struct Suite {
-    /// The file.
+    /// The text that everything in it comes from: the file, or what transforms made of it.
     pub source: Arc<Source>,
+    /// The file as it is written, when transforms rewrote it.
+    pub origin: Option<Arc<Source>>,
     /// `description`, or the file's name.
     pub description: Arc<str>,
     /// `server`: the default of every case in the file.
     pub server: Option<ServerChoice>,
+    /// `imports`: extensions for this file.
+    pub imports: Imports,
     /// `variables`, in order; values may hold variables of their own.
     pub variables: Vec<Variable>,
     /// `respond`: answers to the server's requests, for the whole file.
@@ -36,6 +40,31 @@ pub struct Suite {
     pub after: Vec<Case>,
     /// Lanes that are accepted and that this version cannot run.
     pub unsupported: Vec<(Lane, Span)>,
+}
+
+impl Suite {
+    /// How reports call the file.
+    pub fn name(&self) -> &Arc<str> {
+        &self.origin.as_ref().unwrap_or(&self.source).name
+    }
+}
+
+/// The extensions that a suite imports.
+#[derive(Debug, Clone, Default)]
+pub struct Imports {
+    /// `matchers`.
+    pub matchers: Vec<Import>,
+    /// `transforms`.
+    pub transforms: Vec<Import>,
+}
+
+/// One import: an id of the config, or a file.
+#[derive(Debug, Clone)]
+pub struct Import {
+    /// As it is written.
+    pub reference: String,
+    /// Where.
+    pub span: Span,
 }
 
 /// A name from `servers`, or a server written in the suite.

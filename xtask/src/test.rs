@@ -7,6 +7,7 @@ mod suites;
 
 use crate::engine::Engine;
 use crate::gen_schemas;
+use crate::guests;
 use crate::tools;
 use anyhow::{Result, bail};
 use std::io::Write;
@@ -44,9 +45,10 @@ struct Step {
     run: fn(&Engine) -> Findings,
 }
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     Step { name: "format", run: |_| rust::format().into() },
     Step { name: "clippy", run: |_| rust::clippy().into() },
+    Step { name: "guests", run: |_| guests::build(true).into() },
     Step { name: "cargo test", run: |_| rust::tests() },
     Step { name: "schemas", run: |engine| gen_schemas::check(engine).into() },
     Step { name: "docs", run: docs::check },

@@ -6,9 +6,9 @@ mod procfs;
 mod unknown;
 
 #[cfg(target_os = "linux")]
-pub(super) use procfs::{KNOWN, adopt_orphans, members, state, strays};
+pub(super) use procfs::{KNOWN, adopt_orphans, adopts, members, state, strays};
 #[cfg(not(target_os = "linux"))]
-pub(super) use unknown::{KNOWN, adopt_orphans, members, state, strays};
+pub(super) use unknown::{KNOWN, adopt_orphans, adopts, members, state, strays};
 
 /// A process of a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -67,29 +67,41 @@ impl Tree {
         self.count(&self.members())
     }
 
-    /// Reaps the orphans that were adopted and have ended.
-    pub(super) fn reap(&self) {
-        lock(&self.seen).retain(|&number| match lineage::state(number) {
-            None => false,
-            Some(state) if !state.ended => true,
-            Some(state) if state.parent != std::process::id() || is_leader(number) => false,
-            Some(_) => {
-                let _ = rustix::process::waitpid(pid(number), WaitOptions::NOHANG);
-                false
-            }
+    /// Reaps the orphans that were adopted and have ended; how many members are left to reap.
+    pub(super) fn reap(&self) -> usize {
+        let mut left = 0;
+        lock(&self.seen).retain(|&number| {
+            let Some(state) = lineage::state(number).filter(|_| lineage::adopts() && !is_leader(number)) else {
+                return false;
+            };
+            let adopted = state.parent == std::process::id();
+            let wait = || rustix::process::waitpid(pid(number), WaitOptions::NOHANG);
+            let reaped = state.ended && adopted && !matches!(wait(), Ok(None));
+            left += usize::from(state.ended && !reaped);
+            !reaped
         });
+        left
     }
 
     fn members(&self) -> Vec<lineage::Member> {
         let leader = (!self.reaped.load(Ordering::Relaxed)).then_some(self.leader);
-        let found = lineage::members(leader, self.leader, &self.id);
+        let mut found = lineage::members(leader, self.leader, &self.id);
         let mut seen = lock(&self.seen);
+        // Whoever was once below the leader stays a member as an orphan, whatever its environment says.
+        for &pid in seen.iter().filter(|pid| !is_leader(**pid)) {
+            if let Some(state) = lineage::state(pid).filter(|state| state.parent == std::process::id())
+                && !found.iter().any(|member| member.pid == pid)
+            {
+                found.push(lineage::Member { pid, group: state.group, ended: state.ended });
+            }
+        }
         for member in &found {
             if member.pid != self.leader && !seen.contains(&member.pid) {
                 seen.push(member.pid);
             }
         }
-        found.into_iter().filter(|member| !member.ended).collect()
+        found.retain(|member| !member.ended);
+        found
     }
 
     fn count(&self, members: &[lineage::Member]) -> usize {

@@ -1,14 +1,13 @@
 //! `mcptest check`.
 
 use super::load::load;
-use super::{BAD_INPUT, NO_TESTS, OK, SuiteArgs, Talk, screen};
+use super::{NO_TESTS, OK, SuiteArgs, Talk, screen};
 use crate::reporter::text::count;
 
 pub(super) fn check(args: &SuiteArgs, talk: &Talk) -> u8 {
-    let loaded = load(args);
-    screen::tell_problems(&loaded.diagnostics, talk);
-    if loaded.diagnostics.has_errors() {
-        return BAD_INPUT;
+    let loaded = load(args, Vec::new());
+    if let Some(code) = loaded.tell(talk) {
+        return code;
     }
     if loaded.plan.tests == 0 {
         screen::tell("error: there is nothing to check\n");

@@ -1,16 +1,15 @@
 //! `mcptest list`.
 
 use super::load::load;
-use super::{BAD_INPUT, NO_TESTS, OK, SuiteArgs, Talk, screen};
+use super::{NO_TESTS, OK, SuiteArgs, Talk, screen};
 use crate::plan::{CasePlan, FilePlan};
 use crate::reporter::text::count;
 use serde_json::{Value, json};
 
 pub(super) fn list(args: &SuiteArgs, as_json: bool, talk: &Talk) -> u8 {
-    let loaded = load(args);
-    screen::tell_problems(&loaded.diagnostics, talk);
-    if loaded.diagnostics.has_errors() {
-        return BAD_INPUT;
+    let loaded = load(args, Vec::new());
+    if let Some(code) = loaded.tell(talk) {
+        return code;
     }
     let files = &loaded.plan.files;
     if as_json {
@@ -25,7 +24,7 @@ pub(super) fn list(args: &SuiteArgs, as_json: bool, talk: &Talk) -> u8 {
 }
 
 fn print_file(file: &FilePlan) {
-    let mut text = format!("{}: {}\n", file.suite.source.name, file.suite.description);
+    let mut text = format!("{}: {}\n", file.suite.name(), file.suite.description);
     for plan in &file.cases {
         let tags = tags(file, plan).iter().map(|tag| format!(" #{tag}")).collect::<String>();
         let skip = plan.skip.as_ref().map_or(String::new(), |reason| format!(" (skipped: {reason})"));
@@ -47,7 +46,7 @@ fn file_json(file: &FilePlan) -> Value {
         })
     });
     json!({
-        "file": file.suite.source.name,
+        "file": file.suite.name(),
         "description": file.suite.description,
         "tests": tests.collect::<Vec<_>>(),
     })

@@ -1,15 +1,19 @@
 //! From arguments to a plan: environment, config, suites, selection. Every problem of all of them in one go.
 
-use super::{SuiteArgs, files};
+use super::{BAD_INPUT, EXTENSION, ExtensionArgs, SuiteArgs, Talk, files, screen};
 use crate::config::{self, Config};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::redact::Redactor;
+use crate::extension::{Grant, Live, Reach, Registry, registry};
 use crate::plan::select::{Filter, Pattern};
 use crate::plan::{self, Inputs, Plan};
+use crate::reporter;
 use crate::source::{Json, Kind, Node, Span};
+use crate::suite::Setting;
 use crate::suite::environment::Environment;
 use crate::suite::server::Server;
-use crate::suite::{Setting, parse};
+use crate::transform;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,10 +27,16 @@ pub(super) struct Loaded {
     pub(super) environment: Environment,
     /// Paths and globs that no file matches.
     pub(super) missing: Vec<String>,
+    pub(super) reach: Reach,
+    /// What is to be reported, as `--reporter` takes it.
+    pub(super) reporters: Vec<String>,
+    /// The reporters among them that are extensions, by name.
+    pub(super) reporting: HashMap<String, Arc<Live>>,
+    notices: Vec<String>,
 }
 
 /// Loads everything.
-pub(super) fn load(args: &SuiteArgs) -> Loaded {
+pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
     let mut diagnostics = Diagnostics::default();
     let process = Environment::of_process();
     let added = env_files(&args.env_file, &process, &mut diagnostics);
@@ -35,12 +45,20 @@ pub(super) fn load(args: &SuiteArgs) -> Loaded {
     let mut setting = Setting { lenient: args.lenient, working_dir, environment: environment.clone() };
     let config = load_config(args, &setting, &mut diagnostics);
     setting.lenient |= config.lenient;
+    let mut reach = extensions(args, &config, &setting, &mut diagnostics);
+    let reporters = if reporters.is_empty() { config.reporters.clone() } else { reporters };
+    let reporting = reporter_extensions(&reporters, &config, &setting, &mut reach);
     let mut missing = Vec::new();
     let found = files::find(&args.paths, &mut diagnostics, &mut missing);
     let mut suites = Vec::with_capacity(found.len());
     for path in found {
         match crate::source::load(&path, &path.to_string_lossy()) {
-            Ok(source) => suites.extend(parse::parse(&source, &setting, &mut diagnostics)),
+            Ok(source) => {
+                if let Some(suite) = transform::read(&source, &setting, &mut reach, &mut diagnostics) {
+                    let library = reach.library(&suite.source, &suite.imports.matchers, &mut diagnostics);
+                    suites.push((suite, library));
+                }
+            }
             Err(problem) => diagnostics.push(problem),
         }
     }
@@ -62,10 +80,21 @@ pub(super) fn load(args: &SuiteArgs) -> Loaded {
         },
         &mut diagnostics,
     );
-    Loaded { config, plan, diagnostics, added, environment, missing }
+    let notices = reach.finish(&mut diagnostics);
+    Loaded { config, plan, diagnostics, added, environment, missing, reach, notices, reporters, reporting }
 }
 
 impl Loaded {
+    /// Tells every problem and what else is worth knowing; gives the exit code when nothing can run.
+    pub(super) fn tell(&self, talk: &Talk) -> Option<u8> {
+        screen::tell_problems(&self.diagnostics, talk);
+        for notice in self.notices.iter().filter(|_| !talk.quiet) {
+            screen::tell(&format!("note: {notice}\n"));
+        }
+        let code = if self.diagnostics.is_by_extensions() { EXTENSION } else { BAD_INPUT };
+        self.diagnostics.has_errors().then_some(code)
+    }
+
     /// Hides what the config calls secret, and what servers got from the environment.
     pub(super) fn redactor(&self) -> Redactor {
         let named = self.config.secrets.iter().filter_map(|name| self.environment.get(name).map(str::to_owned));
@@ -76,6 +105,45 @@ impl Loaded {
         secrets.dedup();
         Redactor::new(secrets)
     }
+}
+
+/// What holds for the run, loaded.
+fn extensions(args: &SuiteArgs, config: &Config, setting: &Setting, diagnostics: &mut Diagnostics) -> Reach {
+    let ExtensionArgs { matcher, transform, allow, no_cache } = &args.extensions;
+    let mut granted = Vec::new();
+    for text in allow {
+        let grant = match text.split_once('=') {
+            Some((id, grant)) if !id.is_empty() => Grant::parse(grant, &setting.working_dir).map(|grant| (id, grant)),
+            _ => Err("it is not `ID=GRANT`".to_owned()),
+        };
+        match grant {
+            Ok((id, grant)) => granted.push((id.to_owned(), grant)),
+            Err(why) => diagnostics.push(Diagnostic::error(format!("`--allow {text}`: {why}"))),
+        }
+    }
+    let registry = Registry::new(registry::Options {
+        declared: config.extensions.clone(),
+        allow: granted,
+        cache: !no_cache,
+        environment: setting.environment.clone(),
+    });
+    Reach::new(registry, matcher, transform, &setting.working_dir, diagnostics)
+}
+
+/// The reporters that are extensions: files that end in `.wasm`, and ids of the config.
+fn reporter_extensions(
+    specs: &[String],
+    config: &Config,
+    setting: &Setting,
+    reach: &mut Reach,
+) -> HashMap<String, Arc<Live>> {
+    let names = specs.iter().map(|spec| spec.split_once('=').map_or(spec.as_str(), |(name, _)| name));
+    let is_extension = |name: &&str| {
+        !reporter::names().contains(name)
+            && (name.ends_with(".wasm") || config.extensions.iter().any(|known| known.id.as_deref() == Some(*name)))
+    };
+    let live = |name: &str| Some((name.to_owned(), reach.reporter(name, &setting.working_dir)?));
+    names.filter(is_extension).filter_map(live).collect()
 }
 
 fn load_config(args: &SuiteArgs, setting: &Setting, diagnostics: &mut Diagnostics) -> Config {

@@ -8,10 +8,9 @@ use crate::reporter;
 use crate::run::{self, Options};
 
 pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
-    let loaded = load(&args.suites);
-    screen::tell_problems(&loaded.diagnostics, talk);
-    if loaded.diagnostics.has_errors() {
-        return BAD_INPUT;
+    let loaded = load(&args.suites, reporters(&args));
+    if let Some(code) = loaded.tell(talk) {
+        return code;
     }
     if loaded.plan.tests == 0 {
         return no_tests(&loaded, args.pass_with_no_tests);
@@ -23,7 +22,7 @@ pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
         verbose: talk.verbose,
         show_frames: args.show_frames,
     };
-    let reporters = match reporter::open(&reporters(&args, &loaded), &options) {
+    let reporters = match reporter::open_with(&loaded.reporters, &options, &loaded.reporting) {
         Ok(reporters) => reporters,
         Err(problems) => {
             screen::tell_problems(&problems, talk);
@@ -37,6 +36,7 @@ pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
         timeout: args.timeout,
         frames: args.show_frames || collector.wants_frames(),
         logs: talk.verbose,
+        extensions: loaded.reach.all().map(|live| live.used()).collect(),
         environment: loaded.added,
     };
     match run::run(loaded.plan, options, collector) {
@@ -53,11 +53,11 @@ pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
     }
 }
 
-fn reporters(args: &RunArgs, loaded: &Loaded) -> Vec<String> {
+fn reporters(args: &RunArgs) -> Vec<String> {
     let mut specs = args.reporter.clone();
     specs.extend(args.json.then(|| "json".to_owned()));
     specs.extend(args.junit.as_ref().map(|file| format!("junit={file}")));
-    if specs.is_empty() { loaded.config.reporters.clone() } else { specs }
+    specs
 }
 
 fn no_tests(loaded: &Loaded, pass: bool) -> u8 {

@@ -6,10 +6,10 @@
 //! env: { TOKEN: "${TOKEN}" }
 //! ```
 
-use super::Config;
+use super::{Config, extensions};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::schema::{CONFIG, SERVER};
-use crate::source::reader::{Fields, Reader};
+use crate::source::reader::{Fields, Given, Reader};
 use crate::source::{self, Entry, yaml};
 use crate::suite::Setting;
 use crate::suite::server::{Server, parse as server};
@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 /// Where a config is looked for, first to last.
 const NAMES: [&str; 5] = ["mcptest.yml", "mcptest.yaml", "mcptest.json", "conductor.config.json", "aegis.config.json"];
-/// Configs of the family whose suites carry stray keys.
-const FAMILY: [&str; 2] = ["conductor.config.json", "aegis.config.json"];
+/// Names of configs of the Conductor family, whose suites carry stray keys, end so.
+const FAMILY: &str = ".config.json";
 /// What a config of that family must say.
 const FAMILY_REQUIRED: [&str; 3] = ["name", "command", "args"];
 
@@ -40,7 +40,7 @@ pub fn discover(working_dir: &Path, diagnostics: &mut Diagnostics) -> Option<Pat
 pub fn load(path: &Path, setting: &Setting, diagnostics: &mut Diagnostics) -> Option<Config> {
     let shown = path.strip_prefix(&setting.working_dir).unwrap_or(path).to_string_lossy();
     let source = source::load(path, &shown).map_err(|problem| diagnostics.push(problem)).ok()?;
-    let family = path.file_name().is_some_and(|name| FAMILY.iter().any(|known| name == *known));
+    let family = path.to_string_lossy().ends_with(FAMILY);
     let root = yaml::parse(&source, diagnostics)?;
     let lenient = setting.lenient || family;
     let mut reader = Reader { source: &source, diagnostics, lenient };
@@ -50,10 +50,11 @@ pub fn load(path: &Path, setting: &Setting, diagnostics: &mut Diagnostics) -> Op
     }
     let servers = named_servers(&mut reader, &mut fields, setting);
     let secrets = fields.take("secrets").map(|given| reader.texts(given)).unwrap_or_default();
+    let extensions = extensions::extensions(&mut reader, fields.take("extensions"));
     let reporters = fields.take("reporters").map(|given| reader.texts(given)).unwrap_or_default();
     let server = top_level_server(&mut reader, &mut fields, setting, family);
     reader.finish(fields);
-    Some(Config { source: Some(source.clone()), lenient, server, servers, secrets, reporters })
+    Some(Config { source: Some(source.clone()), lenient, server, servers, secrets, extensions, reporters })
 }
 
 fn require(reader: &mut Reader<'_>, fields: &Fields) {
@@ -61,9 +62,9 @@ fn require(reader: &mut Reader<'_>, fields: &Fields) {
         FAMILY_REQUIRED.iter().filter(|key| fields.place_of(key).is_none()).map(|key| format!("`{key}`")).collect();
     if !missing.is_empty() {
         let diagnostic = reader.error(fields.head(), format!("the config needs {}", missing.join(", ")));
-        diagnostic
-            .hints
-            .push("`{\"name\": \"My server\", \"command\": \"node\", \"args\": [\"server.js\"]}`".to_owned());
+        diagnostic.hints.push(
+            "for example `{\"name\": \"My server\", \"command\": \"node\", \"args\": [\"server.js\"]}`".to_owned(),
+        );
     }
 }
 
@@ -78,13 +79,14 @@ fn top_level_server(
         return server::server(reader, fields, None, setting).map(Arc::new);
     }
     let has_later = CONFIG.later.iter().any(|later| fields.place_of(later.name).is_some());
-    for key in SERVER.keys().map(|key| key.name) {
-        let Some(span) = fields.take(key).map(|given| given.key_span) else { continue };
-        if !family && !has_later {
-            let diagnostic =
-                reader.error(span, format!("`{key}` belongs to a server, and there is no `command` beside it"));
-            diagnostic.hints.push("add a `command`, or move it into an entry of `servers`".to_owned());
-        }
+    let strays: Vec<Given> = SERVER.keys().filter_map(|key| fields.take(key.name)).collect();
+    if let Some(first) = strays.iter().map(|given| given.key_span).min_by_key(|span| span.start)
+        && !family
+        && !has_later
+    {
+        let names: Vec<String> = strays.iter().map(|given| format!("`{}`", given.key.name)).collect();
+        let message = format!("there is no `command` to go with {}", names.join(", "));
+        reader.error(first, message).hints.push("add a `command`, or move this into an entry of `servers`".to_owned());
     }
     None
 }
@@ -100,3 +102,6 @@ fn named_servers(reader: &mut Reader<'_>, fields: &mut Fields, setting: &Setting
     }
     servers
 }
+
+#[cfg(test)]
+mod tests;

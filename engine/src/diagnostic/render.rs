@@ -105,8 +105,9 @@ fn excerpt<'a>(source: &'a Source, first: u32, last: u32, marks: Vec<Mark<'a>>) 
         }
         for mark in here {
             // A span of several lines is marked on its first one.
-            let start = (mark.span.start as usize - line_start).clamp(window.start, window.end);
-            let end = (mark.span.end as usize).saturating_sub(line_start).clamp(start, window.end);
+            let start = line.floor_char_boundary(mark.span.start as usize - line_start).clamp(window.start, window.end);
+            let end =
+                line.ceil_char_boundary((mark.span.end as usize).saturating_sub(line_start)).clamp(start, window.end);
             let shift = text.len();
             let range = shift + start - window.start..shift + end - window.start;
             let annotation = mark.kind.span(range);
@@ -126,7 +127,7 @@ fn excerpt<'a>(source: &'a Source, first: u32, last: u32, marks: Vec<Mark<'a>>) 
 
 /// The part of a long line around the byte `at`.
 fn window(line: &str, at: usize) -> Range<usize> {
-    let at = at.min(line.len());
+    let at = line.floor_char_boundary(at);
     let (before, after) = (&line[..at], &line[at..]);
     let start = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(byte, _)| byte);
     let end = after.char_indices().nth(AFTER).map_or(line.len(), |(byte, _)| at + byte);
@@ -164,6 +165,18 @@ mod tests {
         assert!(out.contains("a.yml:1:5001"), "{out}");
         assert!(out.lines().all(|line| line.chars().count() < 200), "{out}");
         assert!(out.contains("^^^ here"), "{out}");
+    }
+
+    #[test]
+    fn a_place_beside_a_character_or_past_the_end_is_shown_all_the_same() {
+        let source = Source::new("a.yml", "a.yml", format!("{}\nä\n", "語".repeat(200)));
+        for (start, end) in
+            [(1, 2), (1, 5000), (301, 302), (602, 603), (700, 800), (u32::MAX as usize, u32::MAX as usize)]
+        {
+            let mut out = String::new();
+            render(&Diagnostic::error("odd").at(&source, Span::new(start, end)), false, &mut out);
+            assert!(out.contains("a.yml:"), "{out}");
+        }
     }
 
     #[test]

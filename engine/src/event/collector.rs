@@ -241,6 +241,7 @@ mod tests {
             source: None,
             step: None,
             hints: vec![],
+            diff: None,
             at: At { file: "a.yml".into(), line: 1, column: 1, width: 1, text: String::new() },
         };
         let failures = code.map(failure).into_iter().collect();

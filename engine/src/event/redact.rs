@@ -7,6 +7,7 @@
 mod cut;
 mod pattern;
 
+use super::diff::{Diff, Op};
 use super::{At, Attempt, Body, Failure, Frame, Log, SessionClosed, SessionOpened, StepFinished, StepId};
 use super::{Test, TestFinished};
 use crate::source::Json;
@@ -115,7 +116,7 @@ impl Redactor {
     }
 
     fn failure(&self, failure: &mut Failure) {
-        let Failure { message, matcher, path, expected, actual, source, hints, at, kind: _, code: _, step: _ } =
+        let Failure { message, matcher, path, expected, actual, source, hints, diff, at, kind: _, code: _, step: _ } =
             failure;
         self.string(message);
         for text in matcher.iter_mut().chain(path).chain(source).chain(hints) {
@@ -124,9 +125,32 @@ impl Redactor {
         for value in expected.iter_mut().chain(actual) {
             self.json(value);
         }
+        self.diff(diff);
         let At { file, text, line: _, column: _, width: _ } = at;
         self.shared(file);
         self.string(text);
+    }
+
+    /// A diff shows a text line by line: one through which a secret still runs is left out.
+    fn diff(&self, diff: &mut Option<Diff>) {
+        let Some(Diff { path, lines, more: _ }) = diff else { return };
+        self.string(path);
+        for line in lines.iter_mut() {
+            let before = line.text.len();
+            self.string(&mut line.path);
+            self.string(&mut line.text);
+            if line.text.len() != before {
+                line.marks.clear();
+            }
+        }
+        let sides = [Op::Expected, Op::Actual].map(|side| {
+            let texts =
+                lines.iter().filter(|line| line.op == side || line.op == Op::Same).map(|line| line.text.as_str());
+            texts.collect::<Vec<_>>().join("\n")
+        });
+        if sides.iter().any(|side| self.holds_secret(side)) {
+            *diff = None;
+        }
     }
 
     fn step(&mut self, step: &mut StepId) {
@@ -228,12 +252,30 @@ mod tests {
             source: Some(text()),
             step: None,
             hints: vec![text(), text()],
+            diff: Some(Diff {
+                path: text(),
+                lines: vec![crate::event::diff::Line {
+                    op: Op::Actual,
+                    path: text(),
+                    depth: 0,
+                    text: text(),
+                    marks: vec![[0, 4]],
+                }],
+                more: 0,
+            }),
             at: At { file: shared(), line: 1, column: 1, width: 1, text: text() },
         };
         let failures = vec![failure; 2];
         let (session, server, status, duration_ms) = (shared(), shared(), Status::Faulted, 1.0);
         vec![
-            Body::RunStarted(RunStarted { version: "0", files: 1, tests: 1, jobs: 1, seed: None }),
+            Body::RunStarted(RunStarted {
+                version: "0",
+                files: 1,
+                tests: 1,
+                jobs: 1,
+                seed: None,
+                extensions: Vec::new(),
+            }),
             Body::SessionOpened(SessionOpened {
                 session: session.clone(),
                 server: server.clone(),

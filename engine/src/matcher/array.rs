@@ -44,6 +44,11 @@ fn elements(mut call: Call<'_, '_>, how: How) -> Option<Tree> {
     call.matcher(Elements { name: call.name(), how, item, span: call.span(), written: call.written() })
 }
 
+/// Every element of a list, under another name.
+pub(super) fn every_element(name: &'static str, item: Tree, span: Span, written: Json) -> Tree {
+    Tree::Matcher(Box::new(Elements { name, how: How::Each, item, span, written }))
+}
+
 impl Matcher for Elements {
     fn name(&self) -> &str {
         self.name
@@ -115,10 +120,9 @@ fn found_in(matcher: &dyn Matcher, item: &Tree, items: &[Json], path: &Path<'_>,
     }
     let mark = found.len();
     tree::some(item, 0, items, path, found);
-    found
-        .since(mark)
-        .iter_mut()
-        .for_each(|mismatch| drop(mismatch.matcher.get_or_insert_with(|| matcher.name().into())));
+    for mismatch in found.since(mark) {
+        mismatch.matcher.get_or_insert_with(|| matcher.name().into());
+    }
 }
 
 /// `$contains`: a part of a text, or an element of a list.

@@ -1,6 +1,7 @@
 //! From a spanned tree to a compiled one: which mappings call matchers, and which are plain.
 
 use super::Compiler;
+use super::aegis::object;
 use super::argument::Call;
 use super::logic;
 use super::table;
@@ -30,7 +31,10 @@ impl Compiler<'_> {
 
     fn words(&mut self, node: &Node) -> Tree {
         match Words::of(node).and_then(|words| words.after("match:")) {
-            Some(pattern) => self.pattern(&pattern, node.span),
+            Some(pattern) => match self.foreign_pattern(&pattern, node.span) {
+                Some(foreign) => foreign,
+                None => self.pattern(&pattern, node.span),
+            },
             None => Tree::Value { value: node.to_json(), span: node.span },
         }
     }
@@ -43,8 +47,12 @@ impl Compiler<'_> {
         if calls > 0 {
             self.mixed(entries);
         }
+        if object::is_one(entries) {
+            return self.object(entries, span, manner);
+        }
         let mut fields = Vec::with_capacity(entries.len());
         for entry in entries {
+            self.stray_key(entry);
             let key = match entry.key.strip_prefix("$$") {
                 Some(rest) => format!("${rest}"),
                 None => entry.key.clone(),
@@ -67,10 +75,20 @@ impl Compiler<'_> {
     }
 
     fn call(&mut self, entry: &Entry, manner: Manner) -> Option<Tree> {
+        if let Some(foreign) = self.foreign_call(entry) {
+            return Some(foreign);
+        }
         let Some(known) = table::find(&entry.key) else {
+            let mut names: Vec<&str> = table::names().collect();
+            if let Some(library) = self.library {
+                names.extend(library.names());
+                if library.is_incomplete() {
+                    return None;
+                }
+            }
             let mut problem =
                 Diagnostic::error(format!("there is no matcher `{}`", entry.key)).at(self.source, entry.key_span);
-            if let Some(near) = did_you_mean(&entry.key, table::names()) {
+            if let Some(near) = did_you_mean(&entry.key, names) {
                 problem = problem.hint(format!("did you mean `{near}`?"));
             }
             self.diagnostics.push(problem.hint(format!("a key that begins with `$` is written `${}`", entry.key)));

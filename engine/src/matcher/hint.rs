@@ -1,7 +1,7 @@
 //! What known rules say about a mismatch.
 
-use super::equality;
 use super::tree::{Field, Tree};
+use super::{equality, shown};
 use crate::diagnostic::did_you_mean;
 use crate::source::Json;
 use serde_json::Map;
@@ -69,15 +69,16 @@ pub(super) fn of_values(expected: &Json, actual: &Json) -> Vec<String> {
 }
 
 fn of_texts(expected: &str, actual: &str) -> Option<String> {
-    let visible = |text: &str| text.chars().filter(|c| !is_invisible(*c)).collect::<String>();
     if expected.trim() == actual.trim() {
         return Some("only white space at the beginning or end differs".into());
     }
     if expected.replace("\r\n", "\n") == actual.replace("\r\n", "\n") {
         return Some("only line ends differ: one has CR LF, the other LF".into());
     }
-    if visible(expected) == visible(actual) {
-        return Some("only invisible characters differ".into());
+    if seen(expected) == seen(actual) {
+        return Some(
+            "the difference cannot be seen: one has characters that look like nothing, or like a space".into(),
+        );
     }
     if expected.split_whitespace().eq(actual.split_whitespace()) {
         return Some("only white space differs".into());
@@ -96,14 +97,14 @@ fn of_texts(expected: &str, actual: &str) -> Option<String> {
     }
 }
 
-fn holds_json(text: &str) -> bool {
-    text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
+/// What a person sees of a text: every kind of space is one, and what has no picture is not there.
+fn seen(text: &str) -> String {
+    let spaces = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
+    spaces.filter(|c| !shown::is_invisible(*c)).collect()
 }
 
-/// Characters that take no room on a screen.
-pub(super) fn is_invisible(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}')
+fn holds_json(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '[']) && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
 /// Rules over a value of the wrong kind.
@@ -148,7 +149,7 @@ pub(super) fn of_list(actual: &[Json]) -> Vec<String> {
         Json::String(text) => Some(text),
         _ => None,
     });
-    let names: Vec<String> = names.take(8).map(|name| format!("`{}`", super::shown::cut(name, 40))).collect();
+    let names: Vec<String> = names.take(8).map(|name| format!("`{}`", shown::cut(name, 40))).collect();
     let more =
         if names.len() < actual.len() { format!(" and {} more", actual.len() - names.len()) } else { String::new() };
     if names.is_empty() { Vec::new() } else { vec![format!("it has {}{more}", names.join(", "))] }

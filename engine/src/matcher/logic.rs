@@ -68,7 +68,16 @@ impl Matcher for Not {
         self.span
     }
 
+    fn judges_absence(&self) -> bool {
+        self.inner.judges_absence()
+    }
+
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
+        if actual.is_none() && !self.judges_absence() {
+            return found.add(|| {
+                Mismatch::new(Rank::Missing, path, self.span, "there is no value").by(self.name).expected(&self.written)
+            });
+        }
         if self.inner.holds(actual) {
             found.add(|| {
                 Mismatch::new(Rank::Different, path, self.span, "this is what it must not be")
@@ -111,6 +120,10 @@ impl Matcher for Every {
         self.span
     }
 
+    fn judges_absence(&self) -> bool {
+        self.trees.iter().any(Tree::judges_absence)
+    }
+
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
         for tree in &self.trees {
             tree.check(actual, path, found);
@@ -141,6 +154,10 @@ impl Matcher for All {
 
     fn span(&self) -> Span {
         self.span
+    }
+
+    fn judges_absence(&self) -> bool {
+        self.trees.iter().any(Tree::judges_absence)
     }
 
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
@@ -189,6 +206,10 @@ impl Matcher for Choice {
 
     fn span(&self) -> Span {
         self.span
+    }
+
+    fn judges_absence(&self) -> bool {
+        self.trees.iter().any(Tree::judges_absence)
     }
 
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {

@@ -2,6 +2,7 @@
 
 use super::path::{Path, Segment};
 use super::shown;
+use crate::event::diff::Diff;
 use crate::event::{At, Failure, FailureKind};
 use crate::source::{Json, Source, Span};
 
@@ -24,6 +25,10 @@ pub struct Mismatch {
     pub hints: Vec<String>,
     /// How bad it is.
     pub rank: Rank,
+    /// The failure code and the extension, when nothing could be judged.
+    pub fault: Option<(&'static str, String)>,
+    /// What changed over the whole check, on its first mismatch, where that says more than expected and actual.
+    pub diff: Option<Diff>,
     pub(super) trail: Vec<Segment>,
 }
 
@@ -52,6 +57,8 @@ impl Mismatch {
             span,
             hints: Vec::new(),
             rank,
+            fault: None,
+            diff: None,
             trail: path.segments(),
         }
     }
@@ -82,17 +89,22 @@ impl Mismatch {
 
     /// The failure that events and reports carry.
     pub fn into_failure(self, source: &Source) -> Failure {
+        let (kind, code, fault_of) = match self.fault {
+            Some((code, extension)) => (FailureKind::Fault, Some(code), Some(extension)),
+            None => (FailureKind::Mismatch, None, None),
+        };
         Failure {
-            kind: FailureKind::Mismatch,
+            kind,
             message: self.message,
             matcher: self.matcher,
             path: Some(self.path),
             expected: self.expected,
             actual: self.actual,
-            code: None,
-            source: None,
+            code,
+            source: fault_of,
             step: None,
             hints: self.hints,
+            diff: self.diff,
             at: At::new(source, self.span),
         }
     }

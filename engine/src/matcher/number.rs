@@ -74,3 +74,114 @@ impl Rule for Bound {
         format!("{actual} is not {} {}", self.order.words(), self.to)
     }
 }
+
+/// A test of one number with no order in it.
+#[derive(Debug)]
+pub(super) enum Arithmetic {
+    /// Inclusive.
+    Between(Number, Number),
+    Approx {
+        to: f64,
+        by: f64,
+    },
+    MultipleOf(Number),
+    DecimalPlaces(usize),
+}
+
+pub(super) fn between(mut call: Call<'_, '_>) -> Option<Tree> {
+    let [low, high] = call.pair("two numbers")?;
+    let (low, high) = (call.number_at(&low)?, call.number_at(&high)?);
+    if equality::compare(&low, &high) == Some(Ordering::Greater) {
+        return call.bad(call.node.span, format!("nothing is between {low} and {high}"));
+    }
+    Some(Leaf::tree("$between", call.span(), call.written(), Arithmetic::Between(low, high)))
+}
+
+pub(super) fn approx(mut call: Call<'_, '_>) -> Option<Tree> {
+    let [to, by] = call.pair("a number and a tolerance")?;
+    let (to, tolerance) = (call.number_at(&to)?.as_f64()?, call.number_at(&by)?.as_f64()?);
+    if tolerance < 0.0 {
+        return call.bad(by.span, "a tolerance is not negative");
+    }
+    Some(Leaf::tree("$approx", call.span(), call.written(), Arithmetic::Approx { to, by: tolerance }))
+}
+
+pub(super) fn multiple_of(mut call: Call<'_, '_>) -> Option<Tree> {
+    let of = call.number()?;
+    if of.as_f64() == Some(0.0) {
+        return call.bad(call.node.span, "nothing is a multiple of 0");
+    }
+    Some(Leaf::tree("$multipleOf", call.span(), call.written(), Arithmetic::MultipleOf(of)))
+}
+
+pub(super) fn decimal_places(mut call: Call<'_, '_>) -> Option<Tree> {
+    match call.number()?.as_u64() {
+        Some(places) if places <= 400 => {
+            let rule = Arithmetic::DecimalPlaces(places as usize);
+            Some(Leaf::tree("$decimalPlaces", call.span(), call.written(), rule))
+        }
+        _ => call.bad(call.node.span, "`$decimalPlaces` takes a whole number from 0 on"),
+    }
+}
+
+/// Digits after the point in the shortest way to write the number.
+fn places(number: &Number) -> usize {
+    let float = number.as_f64().filter(|_| number.is_f64()).unwrap_or(0.0);
+    format!("{float}").split_once('.').map_or(0, |(_, fraction)| fraction.len())
+}
+
+fn is_multiple(number: &Number, of: &Number) -> bool {
+    match (number.as_i128(), of.as_i128()) {
+        (Some(number), Some(of)) if of != 0 => number % of == 0,
+        _ => match (number.as_f64(), of.as_f64()) {
+            (Some(number), Some(of)) => {
+                let ratio = number / of;
+                // 0.3 is three times 0.1, whatever binary fractions say.
+                ratio.is_finite() && (ratio - ratio.round()).abs() <= 1e-9 * ratio.abs().max(1.0)
+            }
+            _ => false,
+        },
+    }
+}
+
+impl Arithmetic {
+    pub(super) fn holds(&self, number: &Number) -> bool {
+        match self {
+            Arithmetic::Between(low, high) => {
+                equality::compare(number, low).is_some_and(Ordering::is_ge)
+                    && equality::compare(number, high).is_some_and(Ordering::is_le)
+            }
+            Arithmetic::Approx { to, by } => number.as_f64().is_some_and(|number| {
+                let rounding = 2.0 * f64::EPSILON * number.abs().max(to.abs());
+                (number - to).abs() <= by + rounding
+            }),
+            Arithmetic::MultipleOf(of) => is_multiple(number, of),
+            Arithmetic::DecimalPlaces(expected) => places(number) == *expected,
+        }
+    }
+
+    pub(super) fn say(&self, number: &Number) -> String {
+        match self {
+            Arithmetic::Between(low, high) => format!("{number} is not between {low} and {high}"),
+            Arithmetic::Approx { to, by } => {
+                let away = number.as_f64().map_or(f64::NAN, |number| (number - to).abs());
+                format!("{number} is {away} away from {to}, more than {by}")
+            }
+            Arithmetic::MultipleOf(of) => format!("{number} is not a multiple of {of}"),
+            Arithmetic::DecimalPlaces(_) => format!("{number} has {} decimal places", places(number)),
+        }
+    }
+}
+
+impl Rule for Arithmetic {
+    fn judge(&self, actual: &Json) -> Verdict {
+        match actual {
+            Json::Number(number) => self.holds(number).into(),
+            _ => Verdict::Needs("a number"),
+        }
+    }
+
+    fn reason(&self, actual: &Json) -> String {
+        actual.as_number().map(|number| self.say(number)).unwrap_or_default()
+    }
+}

@@ -53,14 +53,6 @@ impl<'a> Path<'a> {
         Path { parent: Some(self), step: Step::Query(query) }
     }
 
-    /// The last key, when the last step is one.
-    pub(super) fn last_key(&self) -> Option<&str> {
-        match self.step {
-            Step::Key(key) => Some(key),
-            _ => None,
-        }
-    }
-
     pub(super) fn segments(&self) -> Vec<Segment> {
         let mut segments = self.parent.map(Path::segments).unwrap_or_default();
         match self.step {

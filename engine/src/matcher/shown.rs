@@ -76,10 +76,38 @@ pub(super) fn cut(text: &str, room: usize) -> String {
     }
 }
 
+/// Text in quotes, with what cannot be seen written as an escape; single quotes where that saves escapes.
+pub(super) fn quote(text: &str) -> String {
+    let mark = if text.contains('"') && !text.contains('\'') { '\'' } else { '"' };
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push(mark);
+    for c in text.chars() {
+        match c {
+            c if c == mark || c == '\\' => quoted.extend(['\\', c]),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            // A joiner is part of many a letter and emoji; alone it would hide.
+            '\u{200d}' => quoted.push(c),
+            c if is_invisible(c) => quoted.extend(c.escape_unicode()),
+            c => quoted.push(c),
+        }
+    }
+    quoted.push(mark);
+    quoted
+}
+
+/// Whether a character has no picture of its own, or looks like a plain space and is none.
+pub(super) fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || c.is_whitespace() && c != ' '
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
 /// A value in one line of at most about `room` characters, for a sentence.
 pub(super) fn inline(value: &Json, room: usize) -> String {
     let text = match value {
-        Json::String(text) => Json::String(cut(text, room)).to_string(),
+        Json::String(text) => quote(&cut(text, room)),
         Json::Array(items) if items.len() > 8 => format!("a list of {}", items.len()),
         Json::Object(members) if members.len() > 8 => format!("an object with {} keys", members.len()),
         other => bounded(other).to_string(),

@@ -175,6 +175,10 @@ impl Matcher for Presence {
         self.span
     }
 
+    fn judges_absence(&self) -> bool {
+        true
+    }
+
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
         if actual.is_some() == self.present {
             return;

@@ -2,7 +2,7 @@
 
 use super::argument::Call;
 use super::tree::Tree;
-use super::{array, logic, number, regex, size, text};
+use super::{array, compare, date, inside, logic, number, regex, schema, size, text, unordered};
 
 /// One matcher of the language.
 pub(super) struct Entry {
@@ -29,7 +29,9 @@ static TABLE: &[Entry] = &[
     entry("$each", "{ $type: string }", array::each),
     entry("$some", "{ $contains: error }", array::some),
     entry("$none", "{ $contains: error }", array::none),
+    entry("$unordered", "[1, 2, { $gt: 2 }]", unordered::build),
     entry("$contains", "hello", array::contains),
+    entry("$containsIgnoreCase", "hello", text::contains_ignore_case),
     entry("$startsWith", "Hello", text::starts_with),
     entry("$endsWith", "world", text::ends_with),
     entry("$equalsIgnoreCase", "hello", text::equals_ignore_case),
@@ -43,6 +45,20 @@ static TABLE: &[Entry] = &[
     entry("$gte", "0", number::gte),
     entry("$lt", "10", number::lt),
     entry("$lte", "10", number::lte),
+    entry("$between", "[1, 5]", number::between),
+    entry("$approx", "[3.14, 0.01]", number::approx),
+    entry("$multipleOf", "5", number::multiple_of),
+    entry("$decimalPlaces", "2", number::decimal_places),
+    entry("$dateAfter", "\"2026-01-31T12:00:00Z\"", date::after),
+    entry("$dateBefore", "now", date::before),
+    entry("$dateBetween", "[now-1d, now]", date::between),
+    entry("$dateWithin", "5s", date::within),
+    entry("$dateFormat", "iso", date::format),
+    entry("$jsonSchema", "{ type: object }", schema::build),
+    entry("$json", "{ ok: true }", inside::json),
+    entry("$path", "{ \"$.items[*].id\": { $length: 2 } }", inside::path),
+    entry("$compare", "[\"$.start\", \"<\", \"$.end\"]", compare::build),
+    entry("$distance", "{ to: hello, max: 2 }", text::distance),
 ];
 
 pub(super) fn find(name: &str) -> Option<&'static Entry> {

@@ -4,7 +4,7 @@ use super::align::{self, Pair};
 use super::found::Found;
 use super::mismatch::{Mismatch, Rank};
 use super::path::Path;
-use super::{Matcher, Mode, equality, hint, likeness};
+use super::{Matcher, Mode, equality, hint, likeness, shown};
 use crate::source::{Json, Span};
 use serde_json::Map;
 use std::collections::HashSet;
@@ -123,7 +123,10 @@ fn different(expected: &Json, actual: &Json, path: &Path<'_>, span: Span) -> Mis
     let (expected_kind, actual_kind) = (equality::kind(expected), equality::kind(actual));
     let (rank, message) = match (expected, actual) {
         (Json::String(a), Json::String(b)) => (Rank::Different, hint::text_difference(a, b)),
-        _ if expected_kind == actual_kind => (Rank::Different, "different value".to_owned()),
+        _ if expected_kind == actual_kind => {
+            let (expected, actual) = (shown::inline(expected, 40), shown::inline(actual, 40));
+            (Rank::Different, format!("expected {expected}, got {actual}"))
+        }
         _ => (Rank::Kind, format!("expected {expected_kind}, got {actual_kind}")),
     };
     let mismatch = Mismatch::new(rank, path, span, message).expected(expected).actual(Some(actual));
@@ -238,8 +241,7 @@ pub(super) fn some(item: &Tree, at: usize, actual: &[Json], path: &Path<'_>, fou
     let mark = found.len();
     item.check(Some(&actual[nearest]), &path.index(nearest), found);
     for mismatch in found.since(mark) {
-        let of = elements(actual.len());
-        mismatch.hints.push(format!("none of {of} in `{path}` matches; `[{nearest}]` is the nearest"));
+        mismatch.message = format!("no element matches; nearest is `[{nearest}]`: {}", mismatch.message);
     }
 }
 
@@ -248,7 +250,7 @@ fn prefix(items: &[Tree], actual: &[Json], path: &Path<'_>, found: &mut Found) {
         match actual.get(at) {
             Some(value) => item.check(Some(value), &path.index(at), found),
             None => found.add(|| {
-                let message = format!("an element is missing: there are only {}", elements(actual.len()));
+                let message = format!("an element is missing: the list has {}", elements(actual.len()));
                 Mismatch::new(Rank::Missing, &path.index(at), item.span(), message).expected(&item.written())
             }),
         }
@@ -265,6 +267,11 @@ impl Tree {
             Tree::Value { span, .. } | Tree::List { span, .. } | Tree::Map { span, .. } => *span,
             Tree::Matcher(matcher) => matcher.span(),
         }
+    }
+
+    /// Whether a missing value can be right for it.
+    pub(super) fn judges_absence(&self) -> bool {
+        matches!(self, Tree::Matcher(matcher) if matcher.judges_absence())
     }
 
     fn is_scalar(&self) -> bool {
@@ -289,7 +296,7 @@ mod tests {
             [
                 "$.b.c[1]: expected a number, got text",
                 "$.d: `d` is missing",
-                "$.a: different value",
+                "$.a: expected 1, got 2",
                 "$.e: `e` is unexpected"
             ]
         );
@@ -313,7 +320,7 @@ mod tests {
         let actual = json!({"tools": [{"name": "write"}, {"name": "read_file", "kind": 1}]});
         let found = check(&expected, Some(&actual));
         assert_eq!(found[0].path, "$.tools[1].kind");
-        assert!(found[0].hints.iter().any(|hint| hint.contains("nearest")), "{:?}", found[0].hints);
+        assert_eq!(found[0].message, "no element matches; nearest is `[1]`: expected 2, got 1");
     }
 
     #[test]

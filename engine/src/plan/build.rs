@@ -9,6 +9,7 @@ use super::{CasePlan, FilePlan, Part, Plan, StepPlan, Subject, check, fill};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::Test;
+use crate::extension::library::Library;
 use crate::source::{Json, Node, Span};
 use crate::suite::environment::Environment;
 use crate::suite::server::Server;
@@ -22,8 +23,8 @@ use std::sync::Arc;
 pub struct Inputs<'a> {
     /// The config.
     pub config: &'a Config,
-    /// The suites, in the order they were found.
-    pub suites: Vec<Suite>,
+    /// The suites, in the order they were found, and the matchers that each can call.
+    pub suites: Vec<(Suite, Arc<Library>)>,
     /// The server of the command line, after `--`.
     pub command: Option<Arc<Server>>,
     /// `--var`.
@@ -44,7 +45,7 @@ pub fn make(inputs: Inputs<'_>, diagnostics: &mut Diagnostics) -> Plan {
     let vars = Arc::new(vars);
     let ci = environment.is_ci();
     let mut drafts: Vec<Draft> = Vec::new();
-    for suite in suites {
+    for (suite, library) in suites {
         let captured = Arc::new(captured(&suite));
         let suite = Arc::new(suite);
         let scope = Scope {
@@ -53,6 +54,7 @@ pub fn make(inputs: Inputs<'_>, diagnostics: &mut Diagnostics) -> Plan {
             environment: environment.clone(),
             captured,
             lenient: lenient || config.lenient,
+            library,
         };
         let servers = Servers { config, command: command.as_ref(), suite: &suite };
         drafts.push(File { scope: &scope, servers, filter, ci, ids: HashMap::new() }.draft(diagnostics));
@@ -248,17 +250,16 @@ impl File<'_> {
         };
         let filled = fill::fill_step(step, &mut scope);
         let expect = fill::fill_expect(&step.expect, &mut scope);
-        let source = &self.scope.suite.source;
         let expectations = expect.expect.as_deref().unwrap_or(&step.expect);
         let checks = if expect.later.contains(&true) {
             for (expectation, later) in expectations.iter().zip(&expect.later) {
                 if !later {
-                    check::compile(std::slice::from_ref(expectation), source, self.scope.lenient, diagnostics);
+                    check::compile(std::slice::from_ref(expectation), self.scope, diagnostics);
                 }
             }
             None
         } else {
-            Some(check::compile(expectations, source, self.scope.lenient, diagnostics))
+            Some(check::compile(expectations, self.scope, diagnostics))
         };
         StepPlan { filled: (!filled.later).then_some(filled), checks }
     }
@@ -294,10 +295,10 @@ impl File<'_> {
         };
         let suite = &self.scope.suite;
         let row = row.map_or(String::new(), |row| format!("[{}]", row + 1));
-        let id = self.unique(format!("{}#{}/{}{row}", suite.source.name, case.lane.key(), case.name));
+        let id = self.unique(format!("{}#{}/{}{row}", suite.name(), case.lane.key(), case.name));
         Arc::new(Test {
             id,
-            file: suite.source.name.clone(),
+            file: suite.name().clone(),
             suite: suite.description.clone(),
             server: server.name.clone(),
             lane: case.lane,
@@ -310,8 +311,8 @@ impl File<'_> {
         let suite = self.scope.suite.clone();
         let server = self.servers.placeholder();
         let test = Test {
-            id: self.unique(format!("{}#{}", suite.source.name, lane.key())),
-            file: suite.source.name.clone(),
+            id: self.unique(format!("{}#{}", suite.name(), lane.key())),
+            file: suite.name().clone(),
             suite: suite.description.clone(),
             server: server.name.clone(),
             lane,

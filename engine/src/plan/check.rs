@@ -1,5 +1,6 @@
 //! A step's expectations, compiled: what `expect` says, field by field.
 
+use super::scope::Scope;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::matcher::{Compiler, Expected, Mode};
 use crate::source::quantity::{self, Bound, Comparison};
@@ -59,13 +60,8 @@ pub enum Rule {
 }
 
 /// Compiles a step's expectations; problems go to the diagnostics.
-pub fn compile(
-    expect: &[Expectation],
-    source: &Arc<Source>,
-    lenient: bool,
-    diagnostics: &mut Diagnostics,
-) -> Vec<Check> {
-    let mut build = Build { source, lenient, diagnostics, checks: Vec::with_capacity(expect.len()) };
+pub fn compile(expect: &[Expectation], scope: &Scope, diagnostics: &mut Diagnostics) -> Vec<Check> {
+    let mut build = Build { scope, source: &scope.suite.source, diagnostics, checks: Vec::with_capacity(expect.len()) };
     for expectation in expect {
         build.expectation(expectation);
     }
@@ -73,8 +69,8 @@ pub fn compile(
 }
 
 struct Build<'a> {
+    scope: &'a Scope,
     source: &'a Arc<Source>,
-    lenient: bool,
     diagnostics: &'a mut Diagnostics,
     checks: Vec<Check>,
 }
@@ -111,7 +107,9 @@ impl Build<'_> {
     }
 
     fn expected(&mut self, node: &Node, mode: Mode) -> Expected {
-        Compiler { source: self.source, diagnostics: self.diagnostics, lenient: self.lenient }.compile(node, mode)
+        let Scope { library, lenient, .. } = self.scope;
+        let (source, diagnostics) = (self.source, &mut *self.diagnostics);
+        Compiler { source, diagnostics, lenient: *lenient, library: Some(&**library) }.compile(node, mode)
     }
 
     fn envelope(&mut self, value: &Node) -> Rule {

@@ -2,6 +2,7 @@
 //! and `${env:NAME}` and `${tmp}` everywhere.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
+use crate::extension::library::Library;
 use crate::source::{Json, Node, Span};
 use crate::suite::environment::Environment;
 use crate::suite::template::{Filler, Found};
@@ -25,6 +26,8 @@ pub struct Scope {
     pub captured: Arc<HashSet<String>>,
     /// Unknown names stay as they are written.
     pub lenient: bool,
+    /// Matchers beside the built-in ones.
+    pub library: Arc<Library>,
 }
 
 /// What is known only while a step is about to run.

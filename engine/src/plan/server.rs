@@ -66,7 +66,7 @@ impl Servers<'_> {
 
     fn none(&self, span: Span) -> Diagnostic {
         if self.config.servers.is_empty() {
-            return Diagnostic::error(format!("`{}` has no server to run against", self.suite.source.name))
+            return Diagnostic::error(format!("`{}` has no server to run against", self.suite.name()))
                 .hint("name one in `mcptest.yml`, pass `--config FILE`, or end the command with `-- node server.js`");
         }
         let known: Vec<&str> = self.config.servers.iter().map(|server| &*server.name).collect();

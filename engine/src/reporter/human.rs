@@ -19,7 +19,6 @@
 //! what is running.
 
 mod closing;
-pub(super) mod failure;
 mod paint;
 mod progress;
 mod screen;
@@ -121,7 +120,7 @@ impl Human {
                 Ok(())
             }
             LogFrom::Stderr => Ok(()),
-            LogFrom::Engine => {
+            LogFrom::Engine | LogFrom::Extension => {
                 let label = self.paint.warning("note:");
                 let note = format!("  {label} {}", visible_lines(&log.text).collect::<Vec<_>>().join("\n        "));
                 if self.look.quiet {
@@ -244,7 +243,7 @@ mod tests {
             reason: None,
             attempts: None,
         };
-        let started = RunStarted { version: "0", files: 1, tests: 7, jobs: 1, seed: None };
+        let started = RunStarted { version: "0", files: 1, tests: 7, jobs: 1, seed: None, extensions: Vec::new() };
         for body in [Body::RunStarted(started), Body::TestStarted { test }] {
             human.event(&Event { seq: 1, at: SystemTime::UNIX_EPOCH, body }).unwrap();
         }

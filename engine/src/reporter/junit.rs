@@ -20,7 +20,7 @@
 mod xml;
 
 use super::Reporter;
-use super::human::failure::{Style, render};
+use super::failure::{Style, render_all};
 use super::results::{Finished, Results, Suite};
 use super::tail::Tail;
 use crate::event::{Direction, Event, FailureKind, Status};
@@ -153,7 +153,7 @@ fn write_failures(element: &str, finished: &Finished, output: &mut impl Write) -
         message.push_str(&format!(" (and {} more)", failures.len() - 1));
     }
     let style = Style { color: false, width: WIDTH };
-    let text: Vec<String> = failures.iter().map(|failure| render(failure, style)).collect();
+    let text = render_all(failures, style);
     let (message, text) = (Attribute(&message), text.join("\n"));
     writeln!(output, r#"      <{element} type="{kind}" message="{message}">{}</{element}>"#, Text(text.trim_end()))?;
     write_attempts("rerunFailure", finished, output)

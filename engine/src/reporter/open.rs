@@ -1,14 +1,18 @@
 //! From `--reporter NAME[=FILE]` to reporters with their outputs opened.
 
 use super::Reporter;
+use super::extension::Extension;
 use super::human::{Human, Look};
 use super::json::Json;
 use super::junit::Junit;
 use super::ndjson::Ndjson;
 use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
+use crate::extension::Live;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 const NAMES: [&str; 4] = ["human", "json", "junit", "ndjson"];
 /// The width of the human report in a file.
@@ -48,9 +52,25 @@ pub fn names() -> &'static [&'static str] {
 /// Opens everything that `--reporter` asks for, and `human` beside it where stdout is free. Every problem is reported,
 /// and no reporter is of use if there is one.
 pub fn open<S: AsRef<str>>(specs: &[S], options: &Options) -> Result<Vec<Box<dyn Reporter>>, Diagnostics> {
+    open_with(specs, options, &Extensions::new())
+}
+
+/// Reporters that are extensions, by the name that asks for them.
+pub(crate) type Extensions = HashMap<String, Arc<Live>>;
+
+/// Like [`open`], where names may also be those of extensions.
+pub fn open_with<S: AsRef<str>>(
+    specs: &[S],
+    options: &Options,
+    extensions: &Extensions,
+) -> Result<Vec<Box<dyn Reporter>>, Diagnostics> {
     let mut problems = Diagnostics::default();
     let specs: Vec<Spec<'_>> = specs.iter().map(|spec| Spec::parse(spec.as_ref())).collect();
-    let takes_stdout = |spec: &&Spec<'_>| spec.file.is_none() && spec.name != "human" && NAMES.contains(&spec.name);
+    let takes_stdout = |spec: &&Spec<'_>| {
+        spec.file.is_none()
+            && spec.name != "human"
+            && (NAMES.contains(&spec.name) || extensions.contains_key(spec.name))
+    };
     let on_stdout: Vec<&Spec<'_>> = specs.iter().filter(takes_stdout).collect();
     if let [first, second, ..] = on_stdout[..] {
         let message = format!("reporters `{}` and `{}` both write to stdout", first.name, second.name);
@@ -68,7 +88,7 @@ pub fn open<S: AsRef<str>>(specs: &[S], options: &Options) -> Result<Vec<Box<dyn
     }
     for spec in &specs {
         let stdout_is_taken = !on_stdout.is_empty();
-        match spec.create(options, stdout_is_taken) {
+        match spec.create(options, stdout_is_taken, extensions) {
             Ok(reporter) => reporters.push(reporter),
             Err(problem) => problems.push(*problem),
         }
@@ -78,7 +98,7 @@ pub fn open<S: AsRef<str>>(specs: &[S], options: &Options) -> Result<Vec<Box<dyn
 
 /// Opens one reporter, `NAME[=FILE]`; without a file it writes to stdout.
 pub fn create(spec: &str, options: &Options) -> Result<Box<dyn Reporter>, Box<Diagnostic>> {
-    Spec::parse(spec).create(options, false)
+    Spec::parse(spec).create(options, false, &Extensions::new())
 }
 
 struct Spec<'a> {
@@ -96,8 +116,14 @@ impl<'a> Spec<'a> {
         }
     }
 
-    fn create(&self, options: &Options, stdout_is_taken: bool) -> Result<Box<dyn Reporter>, Box<Diagnostic>> {
-        if !NAMES.contains(&self.name) {
+    fn create(
+        &self,
+        options: &Options,
+        stdout_is_taken: bool,
+        extensions: &Extensions,
+    ) -> Result<Box<dyn Reporter>, Box<Diagnostic>> {
+        let extension = extensions.get(self.name);
+        if extension.is_none() && !NAMES.contains(&self.name) {
             return Err(Box::new(unknown(self.name)));
         }
         let plain = Screen { color: false, width: FILE_WIDTH, live: false };
@@ -106,6 +132,12 @@ impl<'a> Spec<'a> {
             None if stdout_is_taken && self.name == "human" => (Box::new(io::stderr()), options.stderr),
             None => (Box::new(io::stdout()), options.stdout),
         };
+        if let Some(live) = extension {
+            let file = self.file.map(Path::new);
+            let reporter = Extension::new(self.text, live.clone(), output, file, options.verbose);
+            let problem = |error| Box::new(Diagnostic::error(format!("`{}`: {error}", self.text)));
+            return reporter.map(|reporter| Box::new(reporter) as Box<dyn Reporter>).map_err(problem);
+        }
         Ok(match self.name {
             "human" => human(self.text, output, screen, options),
             "json" => Box::new(Json::new(self.text, output)),

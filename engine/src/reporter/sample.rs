@@ -10,7 +10,14 @@ use std::time::{Duration, SystemTime};
 /// The stream of the run, in order.
 pub(crate) fn run() -> Vec<Event> {
     let mut stream = Stream::default();
-    stream.push(Body::RunStarted(RunStarted { version: "0.1.0", files: 3, tests: 12, jobs: 2, seed: Some(42) }));
+    stream.push(Body::RunStarted(RunStarted {
+        version: "0.1.0",
+        files: 3,
+        tests: 12,
+        jobs: 2,
+        seed: Some(42),
+        extensions: Vec::new(),
+    }));
     stream.push(opened("fs", Some(json!({"name": "file-server", "version": "1.2.0"}))));
     files(&mut stream);
     stream.push(opened("crashy", None));
@@ -55,6 +62,7 @@ fn missing_file(stream: &mut Stream, test: Arc<Test>) {
         source: None,
         step: None,
         hints: vec!["the regex would match with flag `i`".to_owned()],
+        diff: None,
         at: At {
             file: test.file.clone(),
             line: 25,
@@ -98,6 +106,7 @@ fn two_steps(stream: &mut Stream, test: Arc<Test>) {
         source: None,
         step: Some(2),
         hints: vec![],
+        diff: None,
         at: At { file: test.file.clone(), line: 53, column: 9, width: 4, text: "        text: hi".to_owned() },
     };
     let steps = [1, 2].map(|number| StepId { test: test.clone(), number });
@@ -128,6 +137,7 @@ fn crashes(stream: &mut Stream) {
         source: Some("crashy".to_owned()),
         step: None,
         hints: vec![],
+        diff: None,
         at: At { file: file.into(), line, column: 5, width: 4, text: "  - it: hangs".to_owned() },
     };
     let engine = |text: &str| Log { from: LogFrom::Engine, session: None, step: None, text: text.to_owned() };

@@ -6,6 +6,7 @@ use super::session::Session;
 use super::slot::Desk;
 use super::window::Window;
 use crate::event::{Body, Frame, Log, LogFrom, Status, StepId};
+use crate::extension::log;
 use std::sync::Arc;
 
 /// How many frames of a failed step are shown.
@@ -35,6 +36,16 @@ pub(super) fn post(desk: &Desk<'_>, step: &StepId, session: &Session, window: &W
     }
     if options.logs || failed {
         stderr(desk, Some(&session.name), step, window, if options.logs { usize::MAX } else { MOST_LINES });
+    }
+}
+
+/// Posts what extensions said while a step was judged: warnings always, the rest when it was asked for.
+pub(super) fn post_said(desk: &Desk<'_>, step: &StepId) {
+    for said in log::take() {
+        if desk.shared.options.logs || said.level >= log::Level::Warn {
+            let text = format!("{} ({}): {}", said.by, said.level.name(), said.text);
+            desk.post(Body::Log(Log { from: LogFrom::Extension, session: None, step: Some(step.clone()), text }));
+        }
     }
 }
 

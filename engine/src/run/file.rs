@@ -8,7 +8,7 @@ use super::stop::Reason;
 use super::worker::Progress;
 use crate::event::{At, Attempt, Body, Failure, FailureKind, Status, TestFinished};
 use crate::plan::{CasePlan, FilePlan, Part, Subject};
-use crate::source::{Json, Span};
+use crate::source::Json;
 use crate::suite::server::Restart;
 use crate::suite::{Action, Case, Row};
 use std::collections::HashMap;
@@ -109,6 +109,7 @@ impl FileRun<'_> {
         desk: &mut Desk<'_>,
         shared: bool,
     ) -> TestFinished {
+        slot.warm_up(desk).await;
         let begun = Instant::now();
         let (mut attempt, mut passes) = (1, 0);
         let ended = loop {
@@ -209,16 +210,5 @@ fn finished(plan: &CasePlan, status: Status, reason: String) -> TestFinished {
         failures: Vec::new(),
         reason: (!reason.is_empty()).then_some(reason),
         attempts: None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_span_of_nothing_is_the_first_line() {
-        let source = crate::source::Source::new("a", "a", "x: 1\n".into());
-        assert_eq!(At::new(&source, Span::default()).line, 1);
     }
 }

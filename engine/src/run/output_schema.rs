@@ -65,7 +65,7 @@ async fn list(
     Exchange { session, calls: &mut calls, scripts: &scripts, turns: steps.turns, listener }.run().await;
     let [mut call] = calls;
     // What came meanwhile belongs to the next step.
-    session.between = std::mem::take(&mut call.window);
+    session.between = std::mem::take(&mut call.window).without_answers();
     let tools = match call.end {
         Some(End::Done) => call.pages.and_then(|mut pages| pages.joined.take()),
         _ => None,
@@ -85,7 +85,7 @@ fn compile(schema: &Json, judge: &Judge<'_>) -> Option<Expected> {
     let node = Node::new(Kind::Map(vec![Entry { key: "$jsonSchema".into(), key_span: span, value }]), span);
     let mut diagnostics = Diagnostics::default();
     let source = crate::source::Source::new(judge.source.name.clone(), judge.source.path.clone(), String::new());
-    let mut compiler = Compiler { source: &source, diagnostics: &mut diagnostics, lenient: false };
+    let mut compiler = Compiler { source: &source, diagnostics: &mut diagnostics, lenient: false, library: None };
     let expected = compiler.compile(&node, Mode::Exact);
     (!diagnostics.has_errors()).then_some(expected)
 }

@@ -38,8 +38,8 @@ pub(super) struct Slot {
     pub(super) capabilities: Arc<Json>,
     pub(super) handshake: bool,
     pub(super) session: Option<Session>,
-    /// A start that failed is not tried again in this place.
-    failed: Option<Fault>,
+    /// A start that failed is not tried again in this place; what the server said is told once.
+    failed: Option<(Fault, Window)>,
     /// The test in which the server died: the rest of the file has no server.
     pub(super) lost_in: Option<String>,
 }
@@ -62,10 +62,12 @@ impl Slot {
             self.close(desk).await;
         }
         if self.session.is_none() {
-            if let Some(fault) = &self.failed {
-                return Err(Box::new(Failed { fault: fault.clone(), window: Window::default() }));
+            if self.failed.is_none() {
+                self.open(desk).await;
             }
-            self.open(desk).await?;
+            if let Some((fault, window)) = &mut self.failed {
+                return Err(Box::new(Failed { fault: fault.clone(), window: std::mem::take(window) }));
+            }
         }
         match &mut self.session {
             Some(session) => Ok(session),
@@ -73,7 +75,15 @@ impl Slot {
         }
     }
 
-    async fn open(&mut self, desk: &mut Desk<'_>) -> Result<(), Box<Failed>> {
+    /// Opens the session if there is none; what goes wrong is told to the first step that needs it.
+    pub(super) async fn warm_up(&mut self, desk: &mut Desk<'_>) {
+        if self.failed.is_none() && !self.session.as_ref().is_some_and(Session::is_alive) {
+            self.close(desk).await;
+            self.open(desk).await;
+        }
+    }
+
+    async fn open(&mut self, desk: &mut Desk<'_>) {
         let begun = Instant::now();
         let number = desk.shared.next_session.fetch_add(1, Ordering::Relaxed) + 1;
         let opening = Opening {
@@ -96,14 +106,12 @@ impl Slot {
                     desk.note(Some(&session.name), note);
                 }
                 self.session = Some(session);
-                Ok(())
             }
             Err(failed) => {
                 if !desk.shared.stop.interrupted() {
                     desk.shared.start_failed.store(true, Ordering::Relaxed);
-                    self.failed = Some(failed.fault.clone());
                 }
-                Err(failed)
+                self.failed = Some((failed.fault, failed.window));
             }
         }
     }

@@ -12,6 +12,7 @@ use super::window::Window;
 use super::{evidence, output_schema};
 use crate::diagnostic::Diagnostics;
 use crate::event::{Body, Failure, FailureKind, Status, StepFinished, StepId};
+use crate::matcher;
 use crate::plan::check::{self, Check, Rule};
 use crate::plan::scope::Moment;
 use crate::plan::{CasePlan, FilePlan, Filled, StepPlan, fill_expect, fill_step};
@@ -160,7 +161,9 @@ impl Steps<'_, '_> {
             let filled = fill_expect(&step.expect, &mut scope);
             let expect = filled.expect.as_deref().unwrap_or(&step.expect);
             let mut diagnostics = Diagnostics::default();
-            ready.later_checks = Some(check::compile(expect, source, self.file.scope.lenient, &mut diagnostics));
+            ready.later_checks = Some(check::compile(expect, &self.file.scope, &mut diagnostics));
+            // A matcher that failed while it looked at its argument is found again, and told as a fault, when it judges.
+            diagnostics.list.retain(|diagnostic| !diagnostic.by_extension);
             if diagnostics.has_errors() {
                 let place = |diagnostic: &crate::diagnostic::Diagnostic| {
                     diagnostic.place.as_ref().map_or(step.span, |(_, span)| *span)
@@ -334,7 +337,12 @@ impl Steps<'_, '_> {
         };
         let exit_code = session.exit.filter(|_| call.until_exit).map(|exit| exit.code.map_or(Json::Null, Json::from));
         let mut outcome = Outcome { response, window, took: call.took, exit_code };
-        let mut failures = judge.judge(ready.checks(), &mut outcome);
+        let step = self.step_id(ready.number);
+        let mut failures = {
+            let _scope = matcher::Scope::enter(step.clone());
+            judge.judge(ready.checks(), &mut outcome)
+        };
+        evidence::post_said(self.desk, &step);
         if let (Action::Tool { name, .. }, true, Some(structured)) =
             (ready.action(), ready.step.output_schema, outcome.structured())
         {

@@ -56,6 +56,16 @@ impl Window {
         }
     }
 
+    /// Forgets what the engine itself asked and was answered: only what the server did on its own is left.
+    pub(super) fn without_answers(mut self) -> Window {
+        self.entries.retain(|entry| match entry {
+            Entry::Sent(_) => false,
+            Entry::Received(message) => !matches!(message.kind, Kind::Response { .. }),
+            Entry::Noise(_) => true,
+        });
+        self
+    }
+
     fn push(&mut self, bytes: usize, entry: Entry) {
         if self.bytes + bytes > MOST_BYTES && !self.entries.is_empty() {
             self.dropped += 1;

@@ -1,7 +1,8 @@
 //! The keys of a config file and of a server definition.
 
+use super::extension::EXTENSION;
 use super::suite::ANSWER;
-use super::table::{Key, Later, Table, Takes};
+use super::table::{HTTP_LATER, Key, Later, PLUGINS_LATER, Table, Takes};
 use Takes::{Anything, Boolean, Choice, Duration, Filled, List, Map, OneOf, Regex, Scalar, Size, Text};
 
 const CAPABILITY: Takes = OneOf(&[Boolean, Map(&Anything)]);
@@ -46,11 +47,11 @@ static SERVER_KEYS: &[Key] = &[
 ];
 
 const HTTP: &[Later] = &[
-    Later { name: "url", part_of: "Streamable HTTP" },
-    Later { name: "headers", part_of: "Streamable HTTP" },
-    Later { name: "auth", part_of: "Streamable HTTP" },
-    Later { name: "tls", part_of: "Streamable HTTP" },
-    Later { name: "waitForReady", part_of: "Streamable HTTP" },
+    Later { name: "url", waits_for: HTTP_LATER },
+    Later { name: "headers", waits_for: HTTP_LATER },
+    Later { name: "auth", waits_for: HTTP_LATER },
+    Later { name: "tls", waits_for: HTTP_LATER },
+    Later { name: "waitForReady", waits_for: HTTP_LATER },
 ];
 
 /// What a config has beside a server.
@@ -66,6 +67,12 @@ pub static CONFIG_ONLY: &[Key] = &[
         List(&Text),
         "[API_KEY]",
         "Names of environment variables whose values are redacted in reports.",
+    ),
+    Key::new(
+        "extensions",
+        Map(&OneOf(&[Text, Takes::Table(&EXTENSION)])),
+        "{near: {path: ./near.wasm}}",
+        "WebAssembly extensions by id: their matchers can be called in every suite.",
     ),
     Key::new("reporters", List(&Text), "[human, junit=report.xml]", "Reports to write, as `--reporter` takes them."),
 ];
@@ -93,13 +100,12 @@ pub static CONFIG: Table = Table {
     one_of: &[],
     required: &[],
     later: &[
-        Later { name: "url", part_of: "Streamable HTTP" },
-        Later { name: "headers", part_of: "Streamable HTTP" },
-        Later { name: "auth", part_of: "Streamable HTTP" },
-        Later { name: "tls", part_of: "Streamable HTTP" },
-        Later { name: "waitForReady", part_of: "Streamable HTTP" },
-        Later { name: "extensions", part_of: "extensions" },
-        Later { name: "plugins", part_of: "extensions" },
+        Later { name: "url", waits_for: HTTP_LATER },
+        Later { name: "headers", waits_for: HTTP_LATER },
+        Later { name: "auth", waits_for: HTTP_LATER },
+        Later { name: "tls", waits_for: HTTP_LATER },
+        Later { name: "waitForReady", waits_for: HTTP_LATER },
+        Later { name: "plugins", waits_for: PLUGINS_LATER },
     ],
     elsewhere: &[(&[super::suite::LANES], "belongs in a suite file (`*.test.mcp.yml`)")],
 };

@@ -3,8 +3,10 @@
 use super::table::{Key, Table, Takes};
 use serde_json::{Map, Value, json};
 
-/// A number with a unit of time.
-const DURATION: &str = r"^(\d+(\.\d*)?|\.\d+)\s*(ms|s|m|h)$";
+/// A number, with or without a unit of time.
+const DURATION: &str = r"^(\d+(\.\d*)?|\.\d+)\s*(ms|s|m|h)?$";
+/// A variable and nothing else.
+const VARIABLE: &str = r"^\$\{[^}]+\}$";
 /// A number with a unit of size.
 const SIZE: &str = r"^(\d+(\.\d*)?|\.\d+)\s*([kKMG]i?)?B$";
 
@@ -66,6 +68,7 @@ fn takes(value: &Takes, definitions: &mut Map<String, Value>) -> Value {
         Takes::List(inner) => json!({ "type": "array", "items": takes(inner, definitions) }),
         Takes::Filled(inner) => json!({ "type": "array", "minItems": 1, "items": takes(inner, definitions) }),
         Takes::Map(inner) => json!({ "type": "object", "additionalProperties": takes(inner, definitions) }),
+        Takes::Mapping => json!({ "anyOf": [{ "type": "object" }, { "type": "string", "pattern": VARIABLE }] }),
         Takes::Table(table) => reference(table, definitions),
         Takes::OneOf(forms) => {
             json!({ "anyOf": forms.iter().map(|form| takes(form, definitions)).collect::<Vec<_>>() })

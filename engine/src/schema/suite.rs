@@ -1,8 +1,9 @@
 //! The keys of a suite file.
 
 use super::config::SERVER;
-use super::table::{Key, Later, Table, Takes};
-use Takes::{Anything, Boolean, Choice, Count, Duration, Filled, List, Map, OneOf, Path, Text, True};
+use super::extension::IMPORTS;
+use super::table::{HTTP_LATER, Key, Later, Table, Takes};
+use Takes::{Anything, Boolean, Choice, Count, Duration, Filled, List, Map, Mapping, OneOf, Path, Text, True};
 
 const TESTS: Takes = Filled(&Takes::Table(&CASE));
 const ANSWERS: Takes = Map(&OneOf(&[Takes::Table(&ANSWER), Filled(&Takes::Table(&ANSWER))]));
@@ -27,6 +28,12 @@ static SUITE_ONLY: &[Key] = &[
         SERVER_CHOICE,
         "fs",
         "The server under test: a name from the config's `servers`, or a definition.",
+    ),
+    Key::new(
+        "imports",
+        Takes::Table(&IMPORTS),
+        "{matchers: [./near.wasm]}",
+        "Extensions for this file: their matchers, and transforms that rewrite it.",
     ),
     Key::new("variables", Map(&Anything), "{root: \"${tmp}/data\"}", "Values that `${name}` stands for in this file."),
     Key::new(
@@ -53,7 +60,7 @@ pub static SUITE: Table = Table {
     groups: &[SUITE_ONLY, LANES],
     one_of: &[],
     required: &[],
-    later: &[Later { name: "imports", part_of: "extensions" }],
+    later: &[],
     elsewhere: &[
         (&[CASE_ONLY], "belongs to a test"),
         (&[ACTIONS], "belongs to a test, in a list under `tests:` or `tools:`"),
@@ -100,16 +107,11 @@ static SEVERAL: &[Key] = &[
 pub static ACTIONS: &[Key] = &[
     Key::new(
         "request",
-        OneOf(&[Map(&Anything), Text]),
+        Mapping,
         "{method: tools/list}",
         "A JSON-RPC request as written; `jsonrpc` and `id` may be left out.",
     ),
-    Key::new(
-        "notify",
-        OneOf(&[Map(&Anything), Text]),
-        "{method: notifications/roots/list_changed}",
-        "A JSON-RPC notification as written.",
-    ),
+    Key::new("notify", Mapping, "{method: notifications/roots/list_changed}", "A JSON-RPC notification as written."),
     Key::new("raw", OneOf(&[Text, Takes::Table(&RAW)]), "'{\"jsonrpc\": \"2.0\"'", "A line as it is, or exact bytes."),
     Key::new("tool", Text, "read_file", "Calls a tool; its arguments stand in `args`."),
     Key::new("uri", Text, "\"file:///a.txt\"", "Reads a resource."),
@@ -127,8 +129,8 @@ pub static ACTIONS: &[Key] = &[
 ];
 
 static STEP_KEYS: &[Key] = &[
-    Key::new("args", OneOf(&[Map(&Anything), Text]), "{path: a.txt}", "Arguments of `tool` or `prompt`."),
-    Key::new("meta", OneOf(&[Map(&Anything), Text]), "{progressToken: 1}", "Becomes `params._meta`."),
+    Key::new("args", Mapping, "{path: a.txt}", "Arguments of `tool` or `prompt`."),
+    Key::new("meta", Mapping, "{progressToken: 1}", "Becomes `params._meta`."),
     Key::new("timeout", Duration, "10s", "How long the step may take."),
     Key::new("settle", Duration, "100ms", "How long the step stays open after its response."),
     Key::new(
@@ -277,7 +279,7 @@ pub static EXPECT: Table = Table {
     ]],
     one_of: &[],
     required: &[],
-    later: &[Later { name: "http", part_of: "Streamable HTTP" }],
+    later: &[Later { name: "http", waits_for: HTTP_LATER }],
     elsewhere: &[(&[STEP_KEYS, CASE_ONLY], "belongs beside `expect`, not in it")],
 };
 

@@ -28,9 +28,14 @@ pub struct Table {
 pub struct Later {
     /// Its name.
     pub name: &'static str,
-    /// What it is part of: `Streamable HTTP`.
-    pub part_of: &'static str,
+    /// What it waits for: `extensions come in a later version`.
+    pub waits_for: &'static str,
 }
+
+/// Why the keys of HTTP transports wait.
+pub(super) const HTTP_LATER: &str = "Streamable HTTP comes in a later version";
+/// Why the keys of extensions wait.
+pub(super) const PLUGINS_LATER: &str = "plugins come in a later version";
 
 /// One key.
 #[derive(Debug)]
@@ -74,6 +79,8 @@ pub enum Takes {
     List(&'static Takes),
     /// A list of these with at least one element.
     Filled(&'static Takes),
+    /// A mapping of anything, or a variable that stands for one.
+    Mapping,
     /// A mapping from any key to these.
     Map(&'static Takes),
     /// A mapping with the keys of a table.
@@ -113,14 +120,17 @@ impl Takes {
             Takes::Count(least) => format!("a whole number from {least} on"),
             Takes::Duration => "a duration".into(),
             Takes::Size => "a number of bytes".into(),
-            Takes::Choice(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" or "),
+            Takes::Choice(words) => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                if words.len() > 2 { format!("one of {}", words.join(", ")) } else { words.join(" or ") }
+            }
             Takes::Path => "a JSONPath".into(),
             Takes::Regex => "a regular expression".into(),
             Takes::List(inner) | Takes::Filled(inner) => match inner {
                 Takes::Table(table) => format!("a list of {}s", table.name),
                 _ => "a list".into(),
             },
-            Takes::Map(_) => "a mapping".into(),
+            Takes::Map(_) | Takes::Mapping => "a mapping".into(),
             Takes::Table(table) => format!("a mapping ({})", table.title),
             Takes::OneOf(forms) => forms.iter().map(Takes::describe).collect::<Vec<_>>().join(" or "),
         }

@@ -84,7 +84,7 @@ impl Parser<'_> {
         loop {
             let start = self.at;
             if self.peek() != Some(b'"') {
-                return Err(self.error("expected a key in double quotes"));
+                return Err(self.strange("expected a key in double quotes", "for example `{\"command\": \"node\"}`"));
             }
             let key = self.string()?;
             let key_span = Span::new(start, self.at);
@@ -234,12 +234,21 @@ impl Parser<'_> {
                 return Ok(kind);
             }
         }
+        Err(self.strange(
+            "expected a value",
+            "JSON values are text in double quotes, numbers, `true`, `false`, `null`, lists and mappings",
+        ))
+    }
+
+    /// An error where something other than JSON stands, with a hint for what people write there.
+    fn strange(&self, message: &str, otherwise: &str) -> Fatal {
         let hint = match self.peek() {
             Some(b'/' | b'#') => "JSON has no comments",
             Some(b'\'') => "JSON quotes text with `\"`",
-            _ => "JSON values are text in double quotes, numbers, `true`, `false`, `null`, lists and mappings",
+            None => "the file ends too early",
+            _ => otherwise,
         };
-        Err(Box::new(self.error("expected a value").hint(hint)))
+        Box::new(self.error(message).hint(hint))
     }
 
     fn blank(&mut self) {

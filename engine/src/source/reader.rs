@@ -106,7 +106,7 @@ impl Reader<'_> {
             debug_assert!(fields.table.key(&entry.key).is_none(), "`{}` is in the table and was not read", entry.key);
             if let Some(later) = fields.table.later.iter().find(|later| later.name == entry.key) {
                 self.error(entry.key_span, format!("`{}` is not supported in this version", later.name)).label =
-                    Some(format!("part of {}, which comes later", later.part_of));
+                    Some(later.waits_for.to_owned());
                 continue;
             }
             self.unknown(fields.table, &entry.key, entry.key_span);

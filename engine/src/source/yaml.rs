@@ -57,8 +57,13 @@ pub fn parse(source: &Arc<Source>, diagnostics: &mut Diagnostics) -> Option<Node
 
 /// The error for a file with nothing in it, shared by YAML and JSON.
 pub(super) fn empty(source: &Arc<Source>) -> Diagnostic {
-    let message = if source.text.trim().is_empty() { "the file is empty" } else { "the file holds no value" };
-    Diagnostic::error(message).at(source, Span::default())
+    let mut lines = source.text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
+    let problem = match (lines.peek().is_none(), lines.all(|line| line.starts_with('#'))) {
+        (true, _) => "is empty",
+        (false, true) => "holds nothing but comments",
+        (false, false) => "holds no value",
+    };
+    Diagnostic::error(format!("`{}` {problem}", source.name))
 }
 
 fn is_nothing(root: &Node, source: &Source) -> bool {
@@ -283,7 +288,7 @@ impl<'a> Builder<'a> {
         if error.info().contains("recursion limit") {
             return self.too_deep(Span::new(at, at));
         }
-        let (message, hint) = scalar::explain(error.info(), &self.source.text[at..]);
+        let (message, hint) = scalar::explain(error.info(), &self.source.text, at);
         let width = self.source.text[at..].chars().next().filter(|c| !c.is_control()).map_or(0, char::len_utf8);
         let diagnostic = Diagnostic::error(message).at(self.source, Span::new(at, at + width));
         Box::new(match hint {

@@ -7,6 +7,7 @@ mod action;
 mod case;
 mod each;
 mod expect;
+mod imports;
 mod respond;
 
 pub(crate) use respond::respond;
@@ -22,6 +23,11 @@ use std::sync::Arc;
 /// Parses a suite; every problem goes into `diagnostics`, and a suite that comes back beside errors is of no use.
 pub fn parse(source: &Arc<Source>, setting: &Setting, diagnostics: &mut Diagnostics) -> Option<Suite> {
     let root = yaml::parse(source, diagnostics)?;
+    parse_tree(root, source, setting, diagnostics)
+}
+
+/// Parses a suite whose text is a tree already.
+pub fn parse_tree(root: Node, source: &Arc<Source>, setting: &Setting, diagnostics: &mut Diagnostics) -> Option<Suite> {
     let reader = Reader { source, diagnostics, lenient: setting.lenient };
     Parser { reader, setting }.suite(root)
 }
@@ -57,6 +63,7 @@ impl Parser<'_> {
         let mut suite = Suite {
             description: self.description(&mut fields),
             server: self.server_choice(fields.take("server")),
+            imports: self.imports(fields.take("imports")),
             variables: self.variables(fields.take("variables")),
             respond: self.respond(fields.take("respond")),
             before: self.cases(fields.take("before"), Lane::Before),
@@ -64,6 +71,7 @@ impl Parser<'_> {
             after: self.cases(fields.take("after"), Lane::After),
             unsupported: Vec::new(),
             source,
+            origin: None,
         };
         let lanes = self.lanes(&mut fields, &mut suite);
         if !lanes && (self.reader.lenient || !fields.has_near(&LANES.iter().map(|lane| lane.name).collect::<Vec<_>>()))

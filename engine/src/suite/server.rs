@@ -74,12 +74,11 @@ pub enum Restart {
 }
 
 impl Server {
-    /// A server from a command line, with every setting at its default.
+    /// A server from a command line, with every setting at its default; `${tmp}` may stand in it.
     pub fn from_command(argv: &[String], cwd: PathBuf) -> Server {
-        let name: Arc<str> = argv.first().map_or("", |command| name_of(command)).into();
-        let mut argv = argv.iter().map(|word| variables::escape(word));
-        let command = argv.next().unwrap_or_default();
-        Server::new(name, command, argv.collect(), cwd)
+        let command = argv.first().cloned().unwrap_or_default();
+        let name: Arc<str> = name_of(&command).into();
+        Server::new(name, command, argv.iter().skip(1).cloned().collect(), cwd)
     }
 
     /// A server with every setting at its default.

@@ -42,3 +42,22 @@ fn marked(mark: &str) -> Result<Vec<String>> {
     let entry = format!("{MARK}={mark}");
     Ok(listing.lines().filter(|line| line.contains(&entry)).map(str::to_owned).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{MARK, marked};
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn a_marked_process_is_found_until_it_ends() {
+        let mark = format!("leftovers-{}", std::process::id());
+        let mut child = Command::new("cat").env(MARK, &mark).stdin(Stdio::piped()).spawn().unwrap();
+        // The mark is there once the child runs its own program.
+        while marked(&mark).unwrap().is_empty() {
+            std::thread::yield_now();
+        }
+        drop(child.stdin.take());
+        child.wait().unwrap();
+        assert_eq!(marked(&mark).unwrap(), Vec::<String>::new());
+    }
+}

@@ -9,10 +9,16 @@
 use super::{Member, State};
 use crate::child::tree::TAG;
 use std::fs;
+use std::io::ErrorKind;
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
 
 /// Whether members can be enumerated.
 pub(in crate::child) const KNOWN: bool = true;
+
+/// How often, and how far apart, to look at a process that shows no environment: becoming another program takes less.
+const LOOKS: usize = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_micros(200);
 
 /// The children that this process already had when it became the parent of orphans: not ours to end.
 static INHERITED: OnceLock<Vec<u32>> = OnceLock::new();
@@ -26,20 +32,17 @@ pub(in crate::child) fn adopt_orphans() {
     }
 }
 
+/// Whether orphans come to this process.
+pub(in crate::child) fn adopts() -> bool {
+    INHERITED.get().is_some()
+}
+
 /// The members of the tree `id`: everything below `leader`, and below the orphans that carry the id.
-///
-/// An orphan that has ended shows no environment any more; it is known by its `group`.
 pub(in crate::child) fn members(leader: Option<u32>, group: u32, id: &str) -> Vec<Member> {
     let ours = std::process::id();
-    let orphans = if INHERITED.get().is_some() { children(ours) } else { everyone() };
-    let belongs = |pid: &u32| {
-        *pid != ours
-            && (carries(*pid, id) || state(*pid).is_some_and(|s| s.ended && s.group == group && s.parent == ours))
-    };
-    let mut roots: Vec<u32> = orphans.into_iter().filter(|pid| Some(*pid) != leader).filter(belongs).collect();
-    if leader.is_none() {
-        roots.retain(|pid| *pid != group);
-    }
+    let orphans = if adopts() { children(ours) } else { everyone() };
+    let mut roots: Vec<u32> = orphans.into_iter().filter(|pid| ![ours, group].contains(pid)).collect();
+    roots.retain(|pid| belongs(*pid, group, id));
     roots.extend(leader);
     descend(roots)
 }
@@ -86,8 +89,28 @@ fn everyone() -> Vec<u32> {
     processes.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
 }
 
-fn carries(pid: u32, id: &str) -> bool {
-    let Ok(environ) = fs::read(format!("/proc/{pid}/environ")) else { return false };
+/// Whether an orphan is of the tree `id`. One that is ending, or is just becoming another program, shows no environment:
+/// the group tells then, or a second look.
+fn belongs(pid: u32, group: u32, id: &str) -> bool {
+    let looks = if adopts() { LOOKS } else { 1 };
+    for look in 1..=looks {
+        let environ = fs::read(format!("/proc/{pid}/environ"));
+        if let Ok(environ) = environ.as_ref()
+            && !environ.is_empty()
+        {
+            return carries(environ, id);
+        }
+        let hidden = environ.is_err_and(|error| error.kind() == ErrorKind::PermissionDenied);
+        match state(pid) {
+            Some(state) if state.group == group && state.parent == std::process::id() => return true,
+            Some(state) if !state.ended && !hidden && look < looks => std::thread::sleep(BETWEEN_LOOKS),
+            _ => return false,
+        }
+    }
+    false
+}
+
+fn carries(environ: &[u8], id: &str) -> bool {
     environ.split(|byte| *byte == 0).any(|variable| {
         let value = variable.strip_prefix(TAG.as_bytes()).and_then(|rest| rest.strip_prefix(b"="));
         value.is_some_and(|path| path.split(|byte| *byte == b'/').any(|part| part == id.as_bytes()))

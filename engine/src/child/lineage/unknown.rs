@@ -7,6 +7,10 @@ pub(in crate::child) const KNOWN: bool = false;
 
 pub(in crate::child) fn adopt_orphans() {}
 
+pub(in crate::child) fn adopts() -> bool {
+    false
+}
+
 pub(in crate::child) fn members(_leader: Option<u32>, _group: u32, _id: &str) -> Vec<Member> {
     Vec::new()
 }

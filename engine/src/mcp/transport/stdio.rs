@@ -137,7 +137,10 @@ impl Stdio {
 
     /// Ends the server's input.
     pub fn close_stdin(&mut self) {
-        self.stdin = None;
+        if self.stdin.is_some() {
+            self.child.stdin_closes();
+            self.stdin = None;
+        }
     }
 
     /// The process.

@@ -146,7 +146,14 @@ mod tests {
 
     fn closing(files: usize, bad: usize, of: usize) -> Closing {
         let mut closing = Closing::default();
-        closing.run_started(&RunStarted { version: "0", files, tests: files * of, jobs: 1, seed: None });
+        closing.run_started(&RunStarted {
+            version: "0",
+            files,
+            tests: files * of,
+            jobs: 1,
+            seed: None,
+            extensions: Vec::new(),
+        });
         for file in 0..files {
             for number in 0..of {
                 let status = if number < bad && file == 0 { Status::Failed } else { Status::Passed };

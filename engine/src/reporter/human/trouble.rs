@@ -1,10 +1,10 @@
 //! What stands below a test that went wrong: its failures, the last frames exchanged, the end of stderr.
 
-use super::failure::{Style, render};
 use super::paint::Paint;
 use super::screen::Screen;
 use super::{Look, visible, visible_lines};
 use crate::event::{Direction, FailureKind, TestFinished};
+use crate::reporter::failure::{Style, render_all};
 use crate::reporter::tail::Tail;
 use crate::reporter::text::{count, cut_middle, rows};
 use std::io;
@@ -23,9 +23,9 @@ pub(super) fn show(
     screen: &mut Screen,
 ) -> io::Result<()> {
     let style = Style { color: look.color, width: look.width.saturating_sub(INDENT.len()) };
-    for failure in &finished.failures {
+    for block in render_all(&finished.failures, style) {
         screen.gap()?;
-        screen.block(INDENT, &render(failure, style))?;
+        screen.block(INDENT, &block)?;
     }
     for note in notes {
         screen.line(note)?;

@@ -17,7 +17,10 @@ impl Reader<'_> {
             (Takes::Text, Kind::Number(_) | Kind::Bool(_)) => Some(self.source.slice(value.span).to_owned()),
             _ => None,
         };
-        let found = value.describe();
+        let found = match (&key.takes, &value.kind) {
+            (Takes::Count(_) | Takes::Size, Kind::Number(number)) => format!("`{number}`"),
+            _ => value.describe().to_owned(),
+        };
         self.error(value.span, format!("`{}` takes {}, found {found}", key.name, key.takes.describe())).hints.push(
             match quoted {
                 Some(text) => format!("put it in quotes: `{}: \"{text}\"`", key.name),
@@ -225,7 +228,10 @@ impl Reader<'_> {
                     false => format!("a JSONPath begins with `$`: `$.{}`", text.trim_start_matches(['.', '/'])),
                 };
                 let diagnostic = self.error(place, format!("`{text}` is not a JSONPath"));
-                diagnostic.label = Some(error.message().to_owned());
+                diagnostic.label = match error.message() {
+                    "parser error" => None,
+                    message => Some(message.replace('\'', "`")),
+                };
                 diagnostic.hints.push(hint);
                 None
             }

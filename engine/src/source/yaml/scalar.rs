@@ -123,27 +123,38 @@ fn is_float(text: &str) -> bool {
     !exponent.is_empty() && exponent.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// The scanner's message and a hint; `rest` is the text from the place it complains about.
-pub(super) fn explain(info: &str, rest: &str) -> (String, Option<String>) {
-    let at_end = rest.trim().is_empty();
+/// The scanner's message and a hint; it complains about the byte `at` of `text`.
+pub(super) fn explain(info: &str, text: &str, at: usize) -> (String, Option<String>) {
+    let rest = &text[at..];
+    let line = text[..at].rsplit('\n').next().unwrap_or("");
     let hint = if let Some(escape) = surrogates(rest) {
-        Some(format!("YAML has no surrogate pairs: write `{escape}` or the character itself"))
-    } else if info.contains("mapping values are not allowed") {
-        Some("text that holds `: ` goes in quotes".to_owned())
-    } else if info.contains("did not find expected key") || info.contains("illegal placement of ':'") {
-        Some("look at the indentation of this line, and for a bracket or quote left open above it".to_owned())
+        format!("YAML has no surrogate pairs: write `{escape}` or the character itself")
+    } else if info.contains("mapping values are not allowed") && line.contains(": ") {
+        "text that holds `: ` goes in quotes".to_owned()
+    } else if info.contains("mapping values are not allowed") || info.contains("did not find expected key") {
+        "look at the indentation of this line, and for a quote left open above it".to_owned()
+    } else if info.contains("expected ','") && rest.starts_with(['[', '{']) && !line.ends_with([' ', ',']) {
+        "within `{…}` and `[…]`, text that holds a bracket goes in quotes".to_owned()
+    } else if info.contains("expected ','") || info.contains("illegal placement of ':'") {
+        "a bracket is left open above this place, or text within brackets holds a bracket or comma and needs quotes"
+            .to_owned()
     } else if info.contains("tab") {
-        Some("YAML indents with spaces".to_owned())
+        "YAML indents with spaces".to_owned()
     } else if info.contains("unknown anchor") {
-        Some("an anchor (`&name`) has to stand before the alias; text that begins with `*` goes in quotes".to_owned())
-    } else if info.contains("unexpected end of stream") && !at_end {
-        Some("this quote or bracket is never closed".to_owned())
+        "an anchor (`&name`) has to stand before the alias; text that begins with `*` goes in quotes".to_owned()
+    } else if info.contains("quoted scalar") {
+        "the text that begins here has no closing quote where it should end".to_owned()
     } else if rest.starts_with(['@', '`', '%', '&', '*', '!', '|', '>']) {
-        Some("text that begins with this character goes in quotes".to_owned())
+        "text that begins with this character goes in quotes".to_owned()
     } else {
-        None
+        return (message(info), None);
     };
-    (format!("not valid YAML: {}", info.trim_end_matches('.')), hint)
+    (message(info), Some(hint))
+}
+
+fn message(info: &str) -> String {
+    let info = info.trim_end_matches('.').replace("wasn't", "was not").replace('\'', "`");
+    format!("not valid YAML: {info}")
 }
 
 /// The YAML escape for a JSON surrogate pair at the start of a quoted text.

@@ -101,9 +101,9 @@ fn nesting_has_a_limit() {
 #[test]
 fn one_document_with_something_in_it() {
     assert_eq!(problem("a: 1\n---\nb: 2\n"), "a file holds one document, and a second one begins here");
-    assert_eq!(problem(" \n"), "the file is empty");
-    assert_eq!(problem("# only a comment\n"), "the file holds no value");
-    assert_eq!(problem("---\n"), "the file holds no value");
+    assert_eq!(problem(" \n"), "`a.yml` is empty");
+    assert_eq!(problem("# only a comment\n"), "`a.yml` holds nothing but comments");
+    assert_eq!(problem("---\n"), "`a.yml` holds no value");
     assert_eq!(tree("%YAML 1.2\n---\na: 1\n...\n"), json!({"a": 1}));
 }
 
@@ -156,7 +156,7 @@ fn json_problems_have_words() {
         ("1e400", "not valid JSON: not a number"),
         ("123456789012345678901", "`123456789012345678901` does not fit in 64 bits"),
         ("{\"a\":1,\"a\":2}", "duplicate key `a`"),
-        ("", "the file is empty"),
+        ("", "`a.json` is empty"),
     ];
     for (text, expected) in cases {
         assert_eq!(parsed("a.json", text).1, [expected], "{text}");

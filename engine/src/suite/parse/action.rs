@@ -37,10 +37,12 @@ impl Parser<'_> {
         for name in names.filter(|name| fields.table.key(name).is_some()) {
             let Some(other) = fields.take(name) else { continue };
             let title = fields.table.title;
-            let several =
-                self.reader.error(other.key_span, format!("{title} has one action, and `{key}` and `{name}` are two"));
+            let mut pair = [(place, key), (other.key_span, name)];
+            pair.sort_by_key(|(place, _)| place.start);
+            let message = format!("{title} has one action, and `{}` and `{}` are two", pair[0].1, pair[1].1);
+            let several = self.reader.error(pair[1].0, message);
             several.label = Some("second action".to_owned());
-            several.also.push((place, "first action".to_owned()));
+            several.also.push((pair[0].0, "first action".to_owned()));
             several.hints.push("to do one after the other, write `steps: [{…}, {…}]`".to_owned());
         }
     }
@@ -98,8 +100,13 @@ impl Parser<'_> {
                 match base64::engine::general_purpose::STANDARD.decode(text) {
                     Ok(bytes) => Some(Action::Bytes(bytes)),
                     Err(error) => {
-                        self.reader.error(span, "`base64` does not decode").label =
-                            Some(error.to_string().to_lowercase());
+                        let problem = match error {
+                            base64::DecodeError::InvalidByte(at, byte) => {
+                                format!("`{}` at offset {at}", byte.escape_ascii())
+                            }
+                            _ => "its length or its padding is wrong".to_owned(),
+                        };
+                        self.reader.error(span, "this is not base64").label = Some(problem);
                         None
                     }
                 }

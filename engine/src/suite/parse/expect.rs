@@ -69,10 +69,15 @@ impl Parser<'_> {
 
     fn performance(&mut self, given: &Given) {
         let Some(mut fields) = self.reader.fields(given.value.clone(), &PERFORMANCE) else { return };
-        for key in PERFORMANCE.keys() {
-            if let Some(bound) = fields.take(key.name) {
-                self.reader.duration(bound);
-            }
+        let mut bounds = 0;
+        for bound in PERFORMANCE.keys().filter_map(|key| fields.take(key.name)).collect::<Vec<_>>() {
+            self.reader.duration(bound);
+            bounds += 1;
+        }
+        if bounds == 0 {
+            let diagnostic =
+                self.reader.error(given.key_span, "`performance` needs `maxResponseTime` or `minResponseTime`");
+            diagnostic.hints.push(format!("for example `performance: {}`", PERFORMANCE.example));
         }
         self.reader.finish(fields);
     }

@@ -60,16 +60,19 @@ fn answers(reader: &mut Reader<'_>, node: Node) -> Vec<Answer> {
 
 fn answer(reader: &mut Reader<'_>, node: Node) -> Option<Answer> {
     let mut fields = reader.fields(node, &ANSWER)?;
-    let (span, head) = (fields.span, fields.head());
-    let written: Vec<Given> = ANSWER.keys().filter_map(|key| fields.take(key.name)).collect();
-    reader.finish(fields);
-    if written.len() != 1 {
-        let place = if written.is_empty() { span } else { head };
-        let diagnostic = reader.error(place, "an answer has exactly one of `result`, `error`, `ignore`");
-        diagnostic.hints.push(format!("for example {}", ANSWER.example));
+    let span = fields.span;
+    let mut written = ANSWER.keys().filter_map(|key| fields.take(key.name)).collect::<Vec<Given>>().into_iter();
+    let Some(given) = written.next() else {
+        let none = reader.error(span, "an answer is one of `result`, `error`, `ignore`");
+        none.hints.push("what the server is to get goes under `result`: `{result: {…}}`".to_owned());
         return None;
+    };
+    reader.finish(fields);
+    for other in written {
+        let message =
+            format!("an answer is one of `result`, `error`, `ignore`, and `{}` is a second one", other.key.name);
+        reader.error(other.key_span, message).also.push((given.key_span, "the first one".to_owned()));
     }
-    let given = written.into_iter().next()?;
     match given.key.name {
         "result" => Some(Answer::Result(given.value)),
         "error" => reader.mapping(given).map(Answer::Error),

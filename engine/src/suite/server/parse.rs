@@ -1,6 +1,7 @@
 //! A server definition to a [`Server`].
 
 use super::{Restart, Server, name_of, variables};
+use crate::diagnostic::did_you_mean;
 use crate::schema::{CLIENT, SERVER, Takes};
 use crate::source::reader::{Fields, Given, Reader};
 use crate::source::{Entry, Json, Kind, Node, Span};
@@ -49,7 +50,7 @@ pub(crate) fn server(
     };
     let written = definition.take(fields, "name").and_then(|given| definition.reader.text(given));
     let name = written.or_else(|| name.map(str::to_owned)).unwrap_or_else(|| name_of(&command).to_owned());
-    let cwd = definition.cwd(fields);
+    let cwd = definition.cwd(fields, &command, &args);
     let mut server = Server::new(name, command, args, cwd);
     server.origin = Some(origin);
     definition.process(fields, &mut server);
@@ -99,7 +100,10 @@ impl Definition<'_, '_> {
         let (message, hint) = match problem.name {
             Some(name) => (
                 format!("the environment variable `{name}` is not set"),
-                format!("set it, or give it a default: `${{{name}:-default}}`"),
+                match did_you_mean(&name, self.setting.environment.names()) {
+                    Some(near) => format!("`{near}` is set; did you mean `${{{near}}}`?"),
+                    None => format!("set it, or give it a default: `${{{name}:-default}}`"),
+                },
             ),
             None => (
                 format!("`{written}` names no environment variable"),
@@ -150,15 +154,31 @@ impl Definition<'_, '_> {
             Kind::Bool(value) => Some(value.to_string()),
             _ => {
                 let message = format!("`{key}` takes text, numbers and booleans, found {found}");
-                self.reader.error(node.span, message).hints.push("empty text is written `\"\"`".to_owned());
+                let diagnostic = self.reader.error(node.span, message);
+                if matches!(node.kind, Kind::Null) {
+                    diagnostic.hints.push("empty text is written `\"\"`".to_owned());
+                }
                 None
             }
         }
     }
 
-    fn cwd(&mut self, fields: &mut Fields) -> PathBuf {
+    /// This file's folder, unless the command line names a file that only the working directory has: configs are also
+    /// written for the folder they are used from.
+    fn default_cwd(&self, command: &str, args: &[String]) -> PathBuf {
         let folder = self.setting.working_dir.join(self.reader.source.folder());
-        let Some(given) = self.take(fields, "cwd") else { return folder };
+        let elsewhere = |word: &str| {
+            !word.starts_with('-') && self.setting.working_dir.join(word).is_file() && !folder.join(word).exists()
+        };
+        match elsewhere(command) || args.iter().any(|word| elsewhere(word)) {
+            true => self.setting.working_dir.clone(),
+            false => folder,
+        }
+    }
+
+    fn cwd(&mut self, fields: &mut Fields, command: &str, args: &[String]) -> PathBuf {
+        let Some(given) = self.take(fields, "cwd") else { return self.default_cwd(command, args) };
+        let folder = self.setting.working_dir.join(self.reader.source.folder());
         let span = given.value.span;
         let Some(text) = self.reader.text(given) else { return folder };
         self.folder(&text, span, "cwd", &[&folder, &self.setting.working_dir]).unwrap_or(folder)
@@ -174,7 +194,7 @@ impl Definition<'_, '_> {
         if found.is_none() {
             let file = bases.iter().any(|base| base.join(&path).exists());
             let problem = if file { "is not a folder" } else { "does not exist" };
-            let diagnostic = self.reader.error(span, format!("`{key}`: the folder `{path}` {problem}"));
+            let diagnostic = self.reader.error(span, format!("`{key}`: `{path}` {problem}"));
             diagnostic.hints.push(match bases.len() {
                 1 => "it is taken against this file's folder".to_owned(),
                 _ => "it is taken against this file's folder, or the folder the command runs in".to_owned(),

@@ -1,0 +1,137 @@
+//! `mcptest extension`: what authors of extensions need.
+
+mod bench;
+mod build;
+mod cases;
+mod check;
+mod inspect;
+
+use super::{BAD_INPUT, EXTENSION, Talk, screen};
+use crate::diagnostic::Diagnostics;
+use crate::extension::registry::Options;
+use crate::extension::{Declared, Fault, Grant, Live, Registry, Role};
+use crate::suite::environment::Environment;
+use clap::{Args, Subcommand};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+#[derive(Debug, Subcommand)]
+pub(super) enum ExtensionCommand {
+    /// Show what a component offers, asks for and imports
+    Inspect {
+        /// The component
+        #[arg(value_name = "FILE.wasm")]
+        file: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Run a component's cases inside the sandbox, and values that no author thinks of
+    Check(CheckArgs),
+    /// Measure what a call costs
+    Bench(BenchArgs),
+    /// Turn a core module into a component
+    Build(BuildArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct CheckArgs {
+    /// The component
+    #[arg(value_name = "FILE.wasm")]
+    file: PathBuf,
+    /// Its cases (repeatable) [default: none; only what every extension must survive]
+    #[arg(long, value_name = "cases.json")]
+    cases: Vec<PathBuf>,
+    /// Grant it something
+    #[arg(long, value_name = "GRANT")]
+    allow: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BenchArgs {
+    /// The component
+    #[arg(value_name = "FILE.wasm")]
+    file: PathBuf,
+    /// Which of its matchers [default: the first]
+    #[arg(long, value_name = "NAME")]
+    matcher: Option<String>,
+    /// The argument, as JSON
+    #[arg(long, value_name = "JSON", default_value = "\"a\"")]
+    expected: String,
+    /// The value, as JSON
+    #[arg(long, value_name = "JSON", default_value = "\"a\"")]
+    actual: String,
+    /// Grant it something
+    #[arg(long, value_name = "GRANT")]
+    allow: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BuildArgs {
+    /// The core module
+    #[arg(value_name = "CORE.wasm")]
+    file: PathBuf,
+    /// Where the component goes
+    #[arg(long, short, value_name = "FILE.wasm")]
+    output: PathBuf,
+    /// The world that the module implements, when it does not say so itself: matcher, reporter, transform or extension
+    #[arg(long, value_name = "WORLD")]
+    world: Option<String>,
+}
+
+pub(super) fn run(command: ExtensionCommand, talk: &Talk) -> u8 {
+    match command {
+        ExtensionCommand::Inspect { file, json } => inspect::inspect(&file, json),
+        ExtensionCommand::Check(args) => check::check(&args, talk),
+        ExtensionCommand::Bench(args) => bench::bench(&args, talk),
+        ExtensionCommand::Build(args) => build::build(&args),
+    }
+}
+
+fn registry(declared: Vec<Declared>) -> Registry {
+    let environment = Environment::of_process();
+    Registry::new(Options { declared, allow: Vec::new(), cache: true, environment })
+}
+
+fn declared(file: &Path) -> Declared {
+    Declared::bare(std::path::absolute(file).unwrap_or_else(|_| file.to_owned()), file.to_string_lossy())
+}
+
+/// Loads one component with these grants; tells why it cannot, and gives the exit code.
+fn load(file: &Path, allow: &[String], role: Option<Role>, talk: &Talk) -> Result<(Registry, Arc<Live>), u8> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let mut declared = declared(file);
+    for text in allow {
+        match Grant::parse(text, &here) {
+            Ok(grant) => declared.allow.push(grant),
+            Err(why) => {
+                screen::tell(&format!("error: `--allow {text}`: {why}\n"));
+                return Err(BAD_INPUT);
+            }
+        }
+    }
+    let path = declared.path.clone();
+    let mut registry = registry(vec![declared]);
+    let live = match role {
+        Some(role) => registry.named(&path.to_string_lossy(), &here, None, role),
+        None => registry.configured().into_iter().next().flatten(),
+    };
+    for notice in &registry.notices {
+        screen::tell(&format!("note: {notice}\n"));
+    }
+    match live {
+        Some(live) => Ok((registry, live)),
+        None => {
+            screen::tell(&std::mem::take::<Diagnostics>(&mut registry.problems).render(screen::stderr(talk).color));
+            Err(EXTENSION)
+        }
+    }
+}
+
+fn tell_fault(fault: &Fault) -> u8 {
+    screen::tell(&format!("error: {} ({})\n", fault.message, fault.code.name()));
+    for hint in fault.all_hints() {
+        screen::tell(&format!("hint: {hint}\n"));
+    }
+    EXTENSION
+}

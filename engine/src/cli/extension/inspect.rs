@@ -1,0 +1,72 @@
+//! `mcptest extension inspect`.
+
+use super::{declared, registry, tell_fault};
+use crate::cli::{OK, screen};
+use crate::extension::wasm::{PACKAGE, Shape};
+use crate::extension::{Extension as _, Manifest};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::path::Path;
+
+pub(super) fn inspect(file: &Path, as_json: bool) -> u8 {
+    let mut registry = registry(Vec::new());
+    let component = match registry.inspect(&declared(file)) {
+        Ok(component) => component,
+        Err(fault) => return tell_fault(&fault),
+    };
+    let bytes = std::fs::read(file).unwrap_or_default();
+    let digest: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    let (manifest, shape) = (component.manifest(), component.shape());
+    match as_json {
+        true => screen::print(&format!("{:#}\n", document(manifest, shape, bytes.len(), &digest))),
+        false => screen::print(&page(manifest, shape, bytes.len(), &digest)),
+    }
+    OK
+}
+
+fn document(manifest: &Manifest, shape: &Shape, size: usize, digest: &str) -> serde_json::Value {
+    let matchers: Vec<_> = manifest
+        .matchers
+        .iter()
+        .map(|matcher| {
+            let schema = matcher.argument_schema.as_deref();
+            let schema = schema.and_then(|text| serde_json::from_str::<serde_json::Value>(text).ok());
+            json!({"name": matcher.name, "summary": matcher.summary, "argumentSchema": schema})
+        })
+        .collect();
+    json!({
+        "id": manifest.id,
+        "version": manifest.version,
+        "roles": manifest.roles.iter().map(|role| role.name()).collect::<Vec<_>>(),
+        "matchers": matchers,
+        "capabilities": manifest.capabilities.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "imports": shape.imports,
+        "exports": shape.exports,
+        "bytes": size,
+        "sha256": digest,
+    })
+}
+
+fn page(manifest: &Manifest, shape: &Shape, size: usize, digest: &str) -> String {
+    let list = |items: &[String], none: &str| if items.is_empty() { none.to_owned() } else { items.join(", ") };
+    let roles: Vec<String> = manifest.roles.iter().map(|role| role.name().to_owned()).collect();
+    let asks: Vec<String> = manifest.capabilities.iter().map(ToString::to_string).collect();
+    let wasi: Vec<String> = shape.imports.iter().filter(|name| !name.starts_with(PACKAGE)).cloned().collect();
+    let package = shape.exports.iter().find_map(|name| name.strip_prefix(PACKAGE)?.split_once('@'));
+    let mut text = format!(
+        "{} {}\n  roles     {}\n  contract  {PACKAGE}@{}\n  asks for  {}\n  imports   {}\n  size      {size} bytes\n  sha256    {digest}\n",
+        manifest.id,
+        manifest.version,
+        list(&roles, "none"),
+        package.map_or("?", |(_, version)| version),
+        list(&asks, "nothing"),
+        list(&wasi, "nothing of WASI"),
+    );
+    for matcher in &manifest.matchers {
+        text.push_str(&format!("\n  ${}  {}\n", matcher.name, matcher.summary));
+        if let Some(schema) = &matcher.argument_schema {
+            text.push_str(&format!("    argument: {schema}\n"));
+        }
+    }
+    text
+}

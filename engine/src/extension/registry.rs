@@ -1,0 +1,226 @@
+//! From declared extensions to live ones; the one place that knows which backend is behind which.
+
+use super::capability::Grant;
+use super::fault::Fault;
+use super::wasm::{Cache, Component, Host, Limits, Notes};
+use super::{Declared, Extension, Role};
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::event::ExtensionUsed;
+use crate::matcher;
+use crate::source::{Source, Span};
+use crate::suite::environment::Environment;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What the run says about its extensions.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// `extensions` of the config.
+    pub declared: Vec<Declared>,
+    /// `--allow ID=GRANT`.
+    pub allow: Vec<(String, Grant)>,
+    /// Whether compiled code is kept between runs.
+    pub cache: bool,
+    /// Where the cache and granted variables come from.
+    pub environment: Environment,
+}
+
+/// The extensions of a run.
+#[derive(Debug, Default)]
+pub struct Registry {
+    options: Options,
+    host: Option<Arc<Host>>,
+    known: Vec<Known>,
+    used_grants: Vec<usize>,
+    /// Extensions that could not be loaded.
+    pub problems: Diagnostics,
+    /// Worth telling, and no problem.
+    pub notices: Vec<String>,
+}
+
+#[derive(Debug)]
+struct Known {
+    id: Option<String>,
+    path: PathBuf,
+    live: Option<Arc<Live>>,
+}
+
+/// A live extension.
+#[derive(Debug)]
+pub struct Live {
+    /// How reports and grants call it: its key in the config, or what it calls itself.
+    pub id: Arc<str>,
+    /// The extension.
+    pub extension: Arc<dyn Extension>,
+    /// What it may do beyond computing.
+    pub grants: Vec<Grant>,
+    /// Its file.
+    pub shown: String,
+}
+
+impl Live {
+    /// What the header of a run says about it.
+    pub fn used(&self) -> ExtensionUsed {
+        let manifest = self.extension.manifest();
+        ExtensionUsed {
+            id: self.id.clone(),
+            version: manifest.version.clone(),
+            file: self.shown.clone(),
+            roles: manifest.roles.iter().map(|role| role.name()).collect(),
+            matchers: manifest.matchers.iter().map(|info| format!("${}", info.name)).collect(),
+            replaces: self.replaces(),
+            grants: self.grants.iter().map(Grant::to_string).collect(),
+        }
+    }
+
+    /// The built-in matchers that it replaces, with their `$`.
+    pub fn replaces(&self) -> Vec<String> {
+        let names = self.extension.manifest().matchers.iter().map(|info| &info.name);
+        names.filter(|name| matcher::replaces_built_in(name)).map(|name| format!("${name}")).collect()
+    }
+}
+
+impl Registry {
+    /// A registry with nothing loaded yet.
+    pub fn new(options: Options) -> Registry {
+        Registry { options, ..Registry::default() }
+    }
+
+    /// Every extension of the config, alive; those that cannot be loaded are problems.
+    pub fn configured(&mut self) -> Vec<Option<Arc<Live>>> {
+        let declared = self.options.declared.clone();
+        declared.into_iter().map(|declared| self.live(declared)).collect()
+    }
+
+    /// The extension that somebody names, by its key in the config or by its file.
+    pub fn named(
+        &mut self,
+        reference: &str,
+        base: &Path,
+        place: Option<(Arc<Source>, Span)>,
+        role: Role,
+    ) -> Option<Arc<Live>> {
+        let path = base.join(reference);
+        let is_meant =
+            |declared: &&Declared| declared.id.as_deref() == Some(reference) || is_same_file(&declared.path, &path);
+        let declared = match self.options.declared.iter().find(is_meant) {
+            Some(declared) => declared.clone(),
+            None => Declared { place: place.clone(), ..Declared::bare(path, reference) },
+        };
+        let live = self.live(declared)?;
+        if !live.extension.manifest().is(role) {
+            let roles: Vec<&str> = live.extension.manifest().roles.iter().map(|role| role.name()).collect();
+            let problem = Diagnostic::error(format!("extension `{}` is no {}", live.id, role.name())).by_extension();
+            self.problems.push(placed(problem, place).hint(format!("it is a {}", roles.join(" and a "))));
+            return None;
+        }
+        Some(live)
+    }
+
+    /// Every extension that was loaded.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Live>> {
+        self.known.iter().filter_map(|known| known.live.as_ref())
+    }
+
+    /// Grants of the command line that no loaded extension took.
+    pub fn unused_grants(&self) -> Vec<String> {
+        let unused = self.options.allow.iter().enumerate().filter(|(at, _)| !self.used_grants.contains(at));
+        unused.map(|(_, (id, grant))| format!("`--allow {id}={grant}`: no extension `{id}` was loaded")).collect()
+    }
+
+    fn live(&mut self, declared: Declared) -> Option<Arc<Live>> {
+        let path = declared.path.canonicalize().unwrap_or_else(|_| declared.path.clone());
+        if let Some(known) = self.known.iter().find(|known| known.path == path && known.id == declared.id) {
+            return known.live.clone();
+        }
+        let mut notes = Notes::default();
+        let loaded = self.load(&declared, &mut notes);
+        self.notices.append(&mut notes.notices);
+        let live = match loaded {
+            Ok(live) => Some(Arc::new(live)),
+            Err(fault) => {
+                self.problems.push(placed(diagnostic(&fault), declared.place.clone()));
+                None
+            }
+        };
+        self.known.push(Known { id: declared.id, path, live: live.clone() });
+        live
+    }
+
+    /// Loads a component far enough to say what it is; nothing is granted.
+    pub fn inspect(&mut self, declared: &Declared) -> Result<Component, Fault> {
+        let mut notes = Notes::default();
+        let component = self.describe(declared, &mut notes);
+        self.notices.append(&mut notes.notices);
+        component
+    }
+
+    fn describe(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Component, Fault> {
+        let host = self.host(notes).map_err(|why| {
+            let name: Arc<str> = declared.shown.clone().into();
+            Fault::new(super::Code::RuntimeNotSupported, &name, format!("no WebAssembly can run here: {why}"))
+        })?;
+        Component::describe(&host, declared, notes)
+    }
+
+    fn load(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Live, Fault> {
+        let mut component = self.describe(declared, notes)?;
+        let Options { allow, environment, .. } = &self.options;
+        let own_id = component.manifest().id.clone();
+        let mut granted = declared.allow.clone();
+        for (at, (id, grant)) in allow.iter().enumerate() {
+            if declared.id.as_ref() == Some(id) || own_id == *id {
+                granted.push(grant.clone());
+                self.used_grants.push(at);
+            }
+        }
+        component.grant(&granted, &|name| environment.get(name).map(str::to_owned), notes)?;
+        Ok(Live {
+            id: component.name().clone(),
+            grants: component.grants().to_vec(),
+            shown: declared.shown.clone(),
+            extension: Arc::new(component),
+        })
+    }
+
+    /// The WASM host, made when the first component is loaded.
+    fn host(&mut self, notes: &mut Notes) -> Result<Arc<Host>, String> {
+        if let Some(host) = &self.host {
+            return Ok(host.clone());
+        }
+        let Options { declared, cache, environment, .. } = &self.options;
+        let stack = declared.iter().map(|declared| declared.limits.stack).fold(Limits::STACK, usize::max);
+        let variable = |name: &str| environment.get(name).map(str::to_owned);
+        let cache = match cache.then(|| Cache::place(&variable)).flatten().map(|folder| Cache::open(&folder)) {
+            Some(Ok(cache)) => Some(cache),
+            Some(Err(why)) => {
+                notes.notices.push(format!("compiled extensions are not kept: {why}"));
+                None
+            }
+            None => None,
+        };
+        let host = Host::new(stack, cache)?;
+        self.host = Some(host.clone());
+        Ok(host)
+    }
+}
+
+fn is_same_file(a: &Path, b: &Path) -> bool {
+    match (a.canonicalize(), b.canonicalize()) {
+        (Ok(a), Ok(b)) => a == b,
+        _ => a == b,
+    }
+}
+
+/// A fault before the run, as a problem with the next action.
+fn diagnostic(fault: &Fault) -> Diagnostic {
+    let problem = Diagnostic::error(format!("{} ({})", fault.message, fault.code.name())).by_extension();
+    fault.all_hints().into_iter().fold(problem, Diagnostic::hint)
+}
+
+fn placed(problem: Diagnostic, place: Option<(Arc<Source>, Span)>) -> Diagnostic {
+    match place {
+        Some((source, span)) => problem.at(&source, span),
+        None => problem,
+    }
+}

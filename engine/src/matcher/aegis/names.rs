@@ -1,0 +1,147 @@
+//! The names of patterns, what people write instead, and how a good one looks.
+
+use crate::diagnostic::did_you_mean;
+use crate::matcher::words::Words;
+
+/// Every pattern with an argument, by example; and those without.
+const PATTERNS: [(&str, &str); 40] = [
+    ("regex", "match:regex:^[a-z]+$"),
+    ("contains", "match:contains:hello"),
+    ("containsIgnoreCase", "match:containsIgnoreCase:hello"),
+    ("startsWith", "match:startsWith:Hello"),
+    ("endsWith", "match:endsWith:world"),
+    ("equalsIgnoreCase", "match:equalsIgnoreCase:hello"),
+    ("length", "match:length:5"),
+    ("arrayLength", "match:arrayLength:3"),
+    ("count", "match:count:2"),
+    ("arrayContains", "match:arrayContains:name:echo"),
+    ("type", "match:type:string"),
+    ("exists", "match:exists"),
+    ("stringLength", "match:stringLength:5"),
+    ("stringLengthGreaterThan", "match:stringLengthGreaterThan:5"),
+    ("stringLengthLessThan", "match:stringLengthLessThan:5"),
+    ("stringLengthGreaterThanOrEqual", "match:stringLengthGreaterThanOrEqual:5"),
+    ("stringLengthLessThanOrEqual", "match:stringLengthLessThanOrEqual:5"),
+    ("stringLengthBetween", "match:stringLengthBetween:1:5"),
+    ("stringEmpty", "match:stringEmpty"),
+    ("stringNotEmpty", "match:stringNotEmpty"),
+    ("greaterThan", "match:greaterThan:0"),
+    ("greaterThanOrEqual", "match:greaterThanOrEqual:0"),
+    ("lessThan", "match:lessThan:10"),
+    ("lessThanOrEqual", "match:lessThanOrEqual:10"),
+    ("between", "match:between:1:5"),
+    ("range", "match:range:1:5"),
+    ("equals", "match:equals:3"),
+    ("notEquals", "match:notEquals:3"),
+    ("approximately", "match:approximately:3.14:0.01"),
+    ("multipleOf", "match:multipleOf:5"),
+    ("divisibleBy", "match:divisibleBy:5"),
+    ("decimalPlaces", "match:decimalPlaces:2"),
+    ("dateAfter", "match:dateAfter:2024-01-31"),
+    ("dateBefore", "match:dateBefore:2024-01-31"),
+    ("dateEquals", "match:dateEquals:2024-01-31T12:00:00Z"),
+    ("dateBetween", "match:dateBetween:2024-01-01:2024-12-31"),
+    ("dateValid", "match:dateValid"),
+    ("dateAge", "match:dateAge:1d"),
+    ("dateFormat", "match:dateFormat:iso"),
+    ("crossField", "match:crossField:start < end"),
+];
+
+const WITHOUT_ARGUMENT: [&str; 4] = ["exists", "stringEmpty", "stringNotEmpty", "dateValid"];
+
+/// What people write who know other tools.
+const ALIASES: [(&str, &str); 25] = [
+    ("icontains", "containsIgnoreCase"),
+    ("includes", "contains"),
+    ("has", "contains"),
+    ("substring", "contains"),
+    ("matches", "regex"),
+    ("pattern", "regex"),
+    ("beginsWith", "startsWith"),
+    ("prefix", "startsWith"),
+    ("suffix", "endsWith"),
+    ("size", "count"),
+    ("hasLength", "length"),
+    ("minLength", "stringLengthGreaterThanOrEqual"),
+    ("maxLength", "stringLengthLessThanOrEqual"),
+    ("gt", "greaterThan"),
+    ("gte", "greaterThanOrEqual"),
+    ("min", "greaterThanOrEqual"),
+    ("lt", "lessThan"),
+    ("lte", "lessThanOrEqual"),
+    ("max", "lessThanOrEqual"),
+    ("eq", "equals"),
+    ("ne", "notEquals"),
+    ("closeTo", "approximately"),
+    ("instanceOf", "type"),
+    ("isType", "type"),
+    ("typeof", "type"),
+];
+
+/// A name that was probably meant.
+pub(super) struct Meant<'a> {
+    /// As it was written.
+    pub(super) typed: &'a str,
+    pub(super) name: &'static str,
+}
+
+/// The pattern that a text calls, and its argument.
+pub(super) fn called(words: &Words) -> Option<(&'static str, Words)> {
+    let head = words.head();
+    let typed = head.split(':').next()?;
+    let (name, _) = PATTERNS.iter().find(|(name, _)| *name == typed)?;
+    let argument = words.after(&format!("{name}:"));
+    match WITHOUT_ARGUMENT.contains(name) {
+        true if argument.is_some() || words.plain() == *name => Some((name, argument.unwrap_or_else(|| words.clone()))),
+        true => None,
+        false => argument.map(|argument| (*name, argument)),
+    }
+}
+
+/// A name near the one that bare text begins with.
+///
+/// The rule: letters only, at least two, up to a colon that is not followed by a space or the end (`Total: 5` is
+/// prose); or, without any colon, the whole text near a pattern that takes no argument, or a name that takes one.
+pub(super) fn meant(text: &str) -> Option<Meant<'_>> {
+    let (typed, rest) = match text.split_once(':') {
+        Some((typed, rest)) => (typed, Some(rest)),
+        None => (text, None),
+    };
+    if typed.len() < 2 || !typed.chars().all(|c| c.is_ascii_alphabetic()) {
+        return None;
+    }
+    let all = || PATTERNS.iter().map(|(name, _)| *name);
+    let alias = || ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(typed)).map(|(_, name)| *name);
+    let near = match rest {
+        Some(rest) if rest.is_empty() || rest.starts_with([' ', '/']) => return None,
+        Some(_) => alias().or_else(|| near(typed, &mut all()).or_else(|| (typed == "no").then_some("not"))),
+        None if all().any(|name| name == typed) => Some(typed).and_then(|typed| all().find(|name| *name == typed)),
+        None => near(typed, &mut WITHOUT_ARGUMENT.into_iter()),
+    };
+    near.map(|name| Meant { typed, name })
+}
+
+/// Short words are near to too much: they must begin alike.
+fn near(typed: &str, names: &mut dyn Iterator<Item = &'static str>) -> Option<&'static str> {
+    let near = did_you_mean(typed, names)?;
+    (typed.len() > 4 || near.get(..2) == typed.get(..2)).then_some(near)
+}
+
+pub(super) fn takes_argument(name: &str) -> bool {
+    !WITHOUT_ARGUMENT.contains(&name)
+}
+
+pub(super) fn is_known(name: &str) -> bool {
+    PATTERNS.iter().any(|(known, _)| *known == name)
+}
+
+/// How a good pattern of this name looks.
+pub(super) fn example(name: &str) -> &'static str {
+    PATTERNS.iter().find(|(known, _)| *known == name).map_or("match:contains:hello", |(_, example)| example)
+}
+
+/// Every name, for tests that must cover them all.
+#[cfg(test)]
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    PATTERNS.iter().map(|(name, _)| *name)
+}

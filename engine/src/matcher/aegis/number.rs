@@ -1,0 +1,148 @@
+//! Patterns over numbers. A text that begins with a number counts as that number, as JavaScript's `parseFloat` has it.
+
+use super::{Malformed, Named, malformed, names};
+use crate::matcher::equality;
+use crate::matcher::leaf::{Rule, Verdict};
+use crate::matcher::number::{Arithmetic, Order};
+use crate::matcher::tree::Tree;
+use crate::source::Json;
+use serde_json::Number;
+use std::cmp::Ordering;
+
+#[derive(Debug)]
+enum Numeric {
+    Bound(Order, Number),
+    Equal(Number, bool),
+    Arithmetic(Arithmetic),
+}
+
+pub(super) fn compile(it: &Named<'_>) -> Result<Option<Tree>, Malformed> {
+    let rule = match it.name {
+        "greaterThan" => Numeric::Bound(Order::Greater, one(it)?),
+        "greaterThanOrEqual" => Numeric::Bound(Order::GreaterOrEqual, one(it)?),
+        "lessThan" => Numeric::Bound(Order::Less, one(it)?),
+        "lessThanOrEqual" => Numeric::Bound(Order::LessOrEqual, one(it)?),
+        "equals" => Numeric::Equal(one(it)?, true),
+        "notEquals" => Numeric::Equal(one(it)?, false),
+        "between" | "range" => {
+            let (low, high) = two(it)?;
+            if equality::compare(&low, &high) == Some(Ordering::Greater) {
+                return malformed(format!("nothing is between {low} and {high}"), names::example(it.name));
+            }
+            Numeric::Arithmetic(Arithmetic::Between(low, high))
+        }
+        "approximately" => {
+            let (to, by) = two(it)?;
+            let (to, by) = (to.as_f64().unwrap_or(f64::NAN), by.as_f64().unwrap_or(f64::NAN));
+            Numeric::Arithmetic(Arithmetic::Approx { to, by })
+        }
+        "multipleOf" | "divisibleBy" => match one(it)? {
+            of if of.as_f64() == Some(0.0) => return malformed("nothing is a multiple of 0", names::example(it.name)),
+            of => Numeric::Arithmetic(Arithmetic::MultipleOf(of)),
+        },
+        "decimalPlaces" => match one(it)?.as_u64() {
+            Some(places) if places <= 400 => Numeric::Arithmetic(Arithmetic::DecimalPlaces(places as usize)),
+            _ => return malformed("`decimalPlaces` takes a whole number from 0 on", names::example(it.name)),
+        },
+        _ => return Ok(None),
+    };
+    Ok(Some(it.leaf(rule)))
+}
+
+fn one(it: &Named<'_>) -> Result<Number, Malformed> {
+    let text = it.argument.plain();
+    match leading(&text) {
+        Some((number, _)) => Ok(number),
+        None => malformed(format!("`{}` takes a number, and this is `{text}`", it.name), names::example(it.name)),
+    }
+}
+
+fn two(it: &Named<'_>) -> Result<(Number, Number), Malformed> {
+    let text = it.argument.plain();
+    let parts: Vec<&str> = text.split(':').collect();
+    match parts.as_slice() {
+        [a, b] => match (leading(a), leading(b)) {
+            (Some((a, _)), Some((b, _))) => Ok((a, b)),
+            _ => malformed(format!("`{}` takes two numbers, and this is `{text}`", it.name), names::example(it.name)),
+        },
+        _ => malformed(format!("`{}` takes two numbers with a colon between them", it.name), names::example(it.name)),
+    }
+}
+
+/// The number that a text begins with, and the rest.
+fn leading(text: &str) -> Option<(Number, &str)> {
+    let text = text.trim_start();
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let sign = text.len() - unsigned.len();
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let whole = digits(unsigned);
+    let mut end = whole;
+    if unsigned[end..].starts_with('.') {
+        let fraction = digits(&unsigned[end + 1..]);
+        if whole + fraction == 0 {
+            return None;
+        }
+        end += 1 + fraction;
+    }
+    if end == 0 {
+        return None;
+    }
+    if let Some(exponent) = unsigned[end..].strip_prefix(['e', 'E']) {
+        let unsigned_exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        let count = digits(unsigned_exponent);
+        if count > 0 {
+            end += 1 + exponent.len() - unsigned_exponent.len() + count;
+        }
+    }
+    let (number, rest) = text.split_at(sign + end);
+    let exact = number.parse::<i64>().ok().map(Number::from);
+    let number = exact.or_else(|| number.parse::<f64>().ok().and_then(Number::from_f64))?;
+    Some((number, rest))
+}
+
+/// What stands after the number of a pattern and is not read.
+pub(super) fn idle_rest<'a>(name: &str, argument: &'a str) -> Option<&'a str> {
+    let takes_one = matches!(
+        name,
+        "greaterThan"
+            | "greaterThanOrEqual"
+            | "lessThan"
+            | "lessThanOrEqual"
+            | "equals"
+            | "notEquals"
+            | "multipleOf"
+            | "divisibleBy"
+            | "decimalPlaces"
+    );
+    let rest = leading(argument).filter(|_| takes_one)?.1.trim();
+    (!rest.is_empty()).then_some(rest)
+}
+
+fn number_of(actual: &Json) -> Option<Number> {
+    match actual {
+        Json::Number(number) => Some(number.clone()),
+        Json::String(text) => leading(text).map(|(number, _)| number),
+        _ => None,
+    }
+}
+
+impl Rule for Numeric {
+    fn judge(&self, actual: &Json) -> Verdict {
+        let Some(number) = number_of(actual) else { return Verdict::Needs("a number") };
+        Verdict::from(match self {
+            Numeric::Bound(order, to) => equality::compare(&number, to).is_some_and(|it| order.admits(it)),
+            Numeric::Equal(to, equal) => (equality::compare(&number, to) == Some(Ordering::Equal)) == *equal,
+            Numeric::Arithmetic(arithmetic) => arithmetic.holds(&number),
+        })
+    }
+
+    fn reason(&self, actual: &Json) -> String {
+        let Some(number) = number_of(actual) else { return String::new() };
+        match self {
+            Numeric::Bound(order, to) => format!("{number} is not {} {to}", order.words()),
+            Numeric::Equal(to, true) => format!("{number} is not {to}"),
+            Numeric::Equal(to, false) => format!("{number} is {to}, which it must not be"),
+            Numeric::Arithmetic(arithmetic) => arithmetic.say(&number),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! `$dateAfter $dateBefore` `$dateBetween` `$dateWithin` `$dateFormat`.
+
+mod format;
+mod parse;
+
+pub(super) use format::{Format, NAMES};
+pub(super) use parse::{duration, of_json, of_text, written};
+
+use super::argument::Call;
+use super::leaf::{Leaf, Rule, Verdict};
+use super::tree::Tree;
+use crate::source::{Json, Node};
+use jiff::{SignedDuration, Timestamp};
+
+/// A moment that a suite names.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Moment {
+    At(Timestamp),
+    /// `now`, `now-5s`: taken when the check runs.
+    FromNow(SignedDuration),
+}
+
+impl Moment {
+    pub(super) fn parse(text: &str) -> Option<Moment> {
+        let Some(offset) = text.trim().strip_prefix("now") else { return of_text(text).map(Moment::At) };
+        let offset = offset.trim();
+        match offset.chars().next() {
+            None => Some(Moment::FromNow(SignedDuration::ZERO)),
+            Some('-') => duration(offset[1..].trim()).map(|by| Moment::FromNow(-by)),
+            Some('+') => duration(offset[1..].trim()).map(Moment::FromNow),
+            Some(_) => None,
+        }
+    }
+
+    fn get(self) -> Timestamp {
+        match self {
+            Moment::At(at) => at,
+            Moment::FromNow(by) => Timestamp::now().saturating_add(by).unwrap_or(Timestamp::MAX),
+        }
+    }
+}
+
+/// The span of time in which a date must lie.
+#[derive(Debug)]
+pub(super) enum Span {
+    After(Moment),
+    Before(Moment),
+    /// Inclusive.
+    Between(Moment, Moment),
+    Within {
+        of: Moment,
+        by: SignedDuration,
+    },
+    /// No older than.
+    Age(SignedDuration),
+    /// Exactly.
+    Equal(Moment),
+    /// Any date.
+    Any,
+}
+
+impl Span {
+    fn holds(&self, at: Timestamp) -> bool {
+        match self {
+            Span::After(bound) => at > bound.get(),
+            Span::Before(bound) => at < bound.get(),
+            Span::Between(from, to) => from.get() <= at && at <= to.get(),
+            Span::Within { of, by } => at.duration_since(of.get()).abs() <= *by,
+            Span::Age(oldest) => Timestamp::now().duration_since(at) <= *oldest,
+            Span::Equal(moment) => at == moment.get(),
+            Span::Any => true,
+        }
+    }
+
+    fn reason(&self, at: Timestamp) -> String {
+        match self {
+            Span::After(bound) => format!("{at} is not after {}", bound.get()),
+            Span::Before(bound) => format!("{at} is not before {}", bound.get()),
+            Span::Between(from, to) => format!("{at} is not between {} and {}", from.get(), to.get()),
+            Span::Within { of, .. } => {
+                format!("{at} is {:#} away from {}", at.duration_since(of.get()).abs(), of.get())
+            }
+            Span::Age(_) => format!("{at} is {:#} ago", Timestamp::now().duration_since(at)),
+            Span::Equal(moment) => format!("{at} is not {}", moment.get()),
+            Span::Any => String::new(),
+        }
+    }
+}
+
+impl Rule for Span {
+    fn judge(&self, actual: &Json) -> Verdict {
+        match (of_json(actual), actual) {
+            (Some(at), _) => self.holds(at).into(),
+            (None, Json::String(_) | Json::Number(_)) => Verdict::Fails,
+            _ => Verdict::Needs("a date"),
+        }
+    }
+
+    fn reason(&self, actual: &Json) -> String {
+        match of_json(actual) {
+            Some(at) => self.reason(at),
+            None => format!("{} is not a date", super::shown::inline(actual, 60)),
+        }
+    }
+}
+
+pub(super) fn after(mut call: Call<'_, '_>) -> Option<Tree> {
+    let moment = moment(&mut call, None)?;
+    Some(Leaf::tree("$dateAfter", call.span(), call.written(), Span::After(moment)))
+}
+
+pub(super) fn before(mut call: Call<'_, '_>) -> Option<Tree> {
+    let moment = moment(&mut call, None)?;
+    Some(Leaf::tree("$dateBefore", call.span(), call.written(), Span::Before(moment)))
+}
+
+pub(super) fn between(mut call: Call<'_, '_>) -> Option<Tree> {
+    let [from, to] = call.pair("two dates")?;
+    let (from, to) = (moment(&mut call, Some(&from))?, moment(&mut call, Some(&to))?);
+    if from.get() > to.get() {
+        return call.bad(call.node.span, "the first date of `$dateBetween` is after the second");
+    }
+    Some(Leaf::tree("$dateBetween", call.span(), call.written(), Span::Between(from, to)))
+}
+
+pub(super) fn within(mut call: Call<'_, '_>) -> Option<Tree> {
+    let node = call.node;
+    let (of, by) = match node.entries() {
+        None => (Moment::FromNow(SignedDuration::ZERO), Some(node)),
+        Some(_) => {
+            call.options(&["of", "by"])?;
+            let of = node.get("of").map(|of| moment(&mut call, Some(of)));
+            (of.unwrap_or(Some(Moment::FromNow(SignedDuration::ZERO)))?, node.get("by"))
+        }
+    };
+    let Some(by) = by else { return call.bad(node.span, "`$dateWithin` needs `by`, a duration") };
+    match by.as_str().and_then(duration) {
+        Some(length) => Some(Leaf::tree("$dateWithin", call.span(), call.written(), Span::Within { of, by: length })),
+        None => call.bad(by.span, "`$dateWithin` takes a duration such as `5s`, `10m` or `1d`"),
+    }
+}
+
+pub(super) fn format(mut call: Call<'_, '_>) -> Option<Tree> {
+    let name = call.text()?;
+    match Format::parse(&name) {
+        Some(format) => Some(Leaf::tree("$dateFormat", call.span(), call.written(), format)),
+        None => {
+            let known = NAMES.join("`, `");
+            let message =
+                format!("there is no date format `{name}`; there are `{known}`, and patterns with `%Y %m %d`");
+            call.bad(call.node.span, message)
+        }
+    }
+}
+
+fn moment(call: &mut Call<'_, '_>, node: Option<&Node>) -> Option<Moment> {
+    let node = node.unwrap_or(call.node);
+    let moment = match node.to_json() {
+        Json::String(text) => Moment::parse(&text),
+        number @ Json::Number(_) => of_json(&number).map(Moment::At),
+        _ => None,
+    };
+    match moment {
+        Some(moment) => Some(moment),
+        None => {
+            let message = format!("`{}` takes dates such as `2026-01-31T12:00:00Z`, `now` or `now-5s`", call.name());
+            call.bad(node.span, message)
+        }
+    }
+}

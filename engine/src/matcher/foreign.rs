@@ -1,0 +1,204 @@
+//! Matchers that are not built in: a suite calls them by name, and code from elsewhere judges.
+
+use super::found::Found;
+use super::judgement;
+use super::logic::Not;
+use super::mismatch::{Mismatch, Rank};
+use super::path::Path;
+use super::tree::Tree;
+use super::words::Words;
+use super::{Compiler, Matcher};
+use crate::diagnostic::Diagnostic;
+use crate::source::{Entry, Json, Span};
+use serde_json::Map;
+use std::sync::Arc;
+
+/// The matchers that a suite can call beside the built-in ones.
+pub trait Library: Send + Sync + std::fmt::Debug {
+    /// The matcher of this name, without its `$`; one with the name of a built-in replaces it.
+    fn find(&self, name: &str) -> Option<Arc<dyn Foreign>>;
+    /// Every name, with its `$`.
+    fn names(&self) -> Vec<&str>;
+    /// Whether something that belongs here could not be loaded, so that an unknown name is no news.
+    fn is_incomplete(&self) -> bool {
+        false
+    }
+}
+
+/// One matcher of a [`Library`]. Arguments and values are JSON text.
+pub trait Foreign: Send + Sync + std::fmt::Debug {
+    /// Whether it can work with an argument; `Some` says why not.
+    fn refuses(&self, argument: &str) -> Result<Option<String>, Broken>;
+    /// Judges a value; `Some` says why it doesn't match.
+    fn judge(&self, question: &Question<'_>) -> Result<Option<Objection>, Broken>;
+}
+
+/// One value to judge.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The argument, as JSON text.
+    pub expected: &'a str,
+    /// The value, as JSON text.
+    pub actual: &'a str,
+    /// Where it stands in the outcome.
+    pub path: &'a str,
+    /// The step being judged.
+    pub step: &'a str,
+}
+
+/// Why a value doesn't match.
+#[derive(Debug, Clone)]
+pub struct Objection {
+    /// In one sentence.
+    pub message: String,
+    /// Where inside the value, as a JSONPath relative to it.
+    pub path: Option<String>,
+    /// What should have been there.
+    pub expected: Option<Json>,
+    /// What was there.
+    pub actual: Option<Json>,
+}
+
+/// A matcher that could not judge: never a verdict.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// The failure code.
+    pub code: &'static str,
+    /// Who.
+    pub source: String,
+    /// What happened, in one sentence.
+    pub message: String,
+    /// The next actions.
+    pub hints: Vec<String>,
+}
+
+impl Compiler<'_> {
+    /// `$name: argument`, when the name is one of the library's.
+    pub(super) fn foreign_call(&mut self, entry: &Entry) -> Option<Tree> {
+        let matcher = self.library?.find(entry.key.strip_prefix('$')?)?;
+        let mut written = Map::new();
+        written.insert(entry.key.clone(), entry.value.to_json());
+        let span = Span { start: entry.key_span.start, end: entry.value.span.end.max(entry.key_span.end) };
+        let argument = entry.value.to_json().to_string();
+        Some(self.foreign(&entry.key, matcher, argument, Json::Object(written), span, entry.value.span))
+    }
+
+    /// `match:name:argument`, when the name is one of the library's; `match:not:` before it negates.
+    pub(super) fn foreign_pattern(&mut self, words: &Words, span: Span) -> Option<Tree> {
+        let library = self.library?;
+        if let Some(inner) = words.after("not:") {
+            let written = Json::String(format!("match:{}", words.plain()));
+            let inner = self.foreign_pattern(&inner, span)?;
+            return Some(Tree::Matcher(Box::new(Not { name: "match:not", span, written, inner })));
+        }
+        let (name, _) = words.head().split_once(':')?;
+        let matcher = library.find(name)?;
+        let argument = words.after(&format!("{name}:"))?.plain();
+        let written = Json::String(format!("match:{}", words.plain()));
+        let shown = format!("match:{name}");
+        Some(self.foreign(&shown, matcher, Json::String(argument).to_string(), written, span, span))
+    }
+
+    fn foreign(
+        &mut self,
+        name: &str,
+        matcher: Arc<dyn Foreign>,
+        argument: String,
+        written: Json,
+        span: Span,
+        at: Span,
+    ) -> Tree {
+        match matcher.refuses(&argument) {
+            Ok(None) => {}
+            Ok(Some(why)) => {
+                self.diagnostics.push(Diagnostic::error(format!("`{name}`: {why}")).at(self.source, at));
+            }
+            Err(Broken { code, message, hints, .. }) => {
+                let problem = Diagnostic::error(format!("{message} ({code})")).at(self.source, at).by_extension();
+                self.diagnostics.push(hints.into_iter().fold(problem, Diagnostic::hint));
+            }
+        }
+        Tree::Matcher(Box::new(Imported { name: name.to_owned(), matcher, argument, written, span }))
+    }
+}
+
+/// A call of a foreign matcher.
+#[derive(Debug)]
+struct Imported {
+    name: String,
+    matcher: Arc<dyn Foreign>,
+    argument: String,
+    written: Json,
+    span: Span,
+}
+
+impl Matcher for Imported {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn expected(&self) -> Json {
+        self.written.clone()
+    }
+
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
+        let Some(actual) = actual else {
+            return found.add(|| {
+                Mismatch::new(Rank::Missing, path, self.span, "there is no value")
+                    .by(&self.name)
+                    .expected(&self.written)
+            });
+        };
+        if judgement::is_broken() {
+            return found.add(|| self.unjudged(path));
+        }
+        let shown = path.to_string();
+        let address = std::ptr::from_ref(self).addr();
+        let judged = judgement::with_text(actual, |text, step| {
+            if let Some(known) = judgement::remembered(address, text) {
+                return Ok(Some(known));
+            }
+            let path = if shown.is_empty() { "$" } else { &shown };
+            let judged = self.matcher.judge(&Question { expected: &self.argument, actual: text, path, step });
+            if let Ok(Some(objection)) = &judged {
+                judgement::remember(address, text, objection);
+            }
+            judged
+        });
+        match judged {
+            Ok(None) => {}
+            Ok(Some(objection)) => found.add(|| self.mismatch(objection, actual, path)),
+            Err(broken) => {
+                judgement::break_off(broken, self.name.clone(), shown, self.span);
+                found.add(|| self.unjudged(path));
+            }
+        }
+    }
+}
+
+impl Imported {
+    fn mismatch(&self, objection: Objection, actual: &Json, path: &Path<'_>) -> Mismatch {
+        let Objection { message, path: inside, expected, actual: found } = objection;
+        let mut mismatch = Mismatch::new(Rank::Different, path, self.span, message).by(&self.name);
+        mismatch = mismatch.expected(&expected.unwrap_or_else(|| self.written.clone()));
+        mismatch = mismatch.actual(Some(found.as_ref().unwrap_or(actual)));
+        if let Some(inside) = inside {
+            mismatch.path.push_str(inside.strip_prefix('$').unwrap_or(&inside));
+        }
+        mismatch
+    }
+
+    /// Stands where a verdict would, until the fault itself takes the place of all of them.
+    fn unjudged(&self, path: &Path<'_>) -> Mismatch {
+        Mismatch::new(Rank::Kind, path, self.span, "it could not be judged").by(&self.name)
+    }
+}
+
+/// A name that a replaced built-in had: what the header of a report says.
+pub fn replaces_built_in(name: &str) -> bool {
+    super::table::find(&format!("${name}")).is_some()
+}

@@ -1,0 +1,181 @@
+//! `$unordered`: the same elements in any order.
+//!
+//! Elements may hold matchers, so one actual element can be right for several expected ones: this is a matching in a
+//! bipartite graph, found by augmenting paths from a greedy start.
+
+use super::Matcher;
+use super::argument::Call;
+use super::equality::kind;
+use super::found::Found;
+use super::likeness;
+use super::mismatch::{Mismatch, Rank};
+use super::path::Path;
+use super::tree::Tree;
+use crate::source::{Json, Span};
+
+/// Comparisons after which the search for a better matching ends with what it has.
+const COMPARISONS: usize = 4_000_000;
+
+#[derive(Debug)]
+struct Unordered {
+    items: Vec<Tree>,
+    span: Span,
+    written: Json,
+}
+
+pub(super) fn build(mut call: Call<'_, '_>) -> Option<Tree> {
+    let items = call.items()?.iter().map(|node| call.tree(node)).collect();
+    call.matcher(Unordered { items, span: call.span(), written: call.written() })
+}
+
+/// Which expected element each actual one is taken for.
+struct Matching<'a> {
+    items: &'a [Tree],
+    actual: &'a [Json],
+    taken_by: Vec<Option<usize>>,
+    /// The expected elements without a partner.
+    left: Vec<usize>,
+    comparisons: usize,
+}
+
+impl<'a> Matching<'a> {
+    fn new(items: &'a [Tree], actual: &'a [Json]) -> Matching<'a> {
+        let mut it = Matching { items, actual, taken_by: vec![None; actual.len()], left: Vec::new(), comparisons: 0 };
+        let mut start = 0;
+        for item in 0..items.len() {
+            // Lists that are nearly in order are matched in one pass.
+            let free = (start..actual.len()).chain(0..start.min(actual.len()));
+            let partner =
+                free.into_iter().find(|&at| it.taken_by[at].is_none() && items[item].holds(Some(&actual[at])));
+            match partner {
+                Some(at) => {
+                    it.taken_by[at] = Some(item);
+                    start = at + 1;
+                }
+                None => it.left.push(item),
+            }
+        }
+        let left = std::mem::take(&mut it.left);
+        for item in left {
+            let mut seen = vec![false; actual.len()];
+            if !it.augment(item, &mut seen) {
+                it.left.push(item);
+            }
+        }
+        it
+    }
+
+    /// Finds a partner for an element, moving others to new partners where that helps.
+    fn augment(&mut self, item: usize, seen: &mut [bool]) -> bool {
+        // The path of moves is kept here and not on the stack: it can be as long as the list.
+        let mut trail: Vec<(usize, usize)> = vec![(item, 0)];
+        while let Some((item, from)) = trail.pop() {
+            let next = (from..self.actual.len()).find(|&at| {
+                self.comparisons += 1;
+                !seen[at] && self.items[item].holds(Some(&self.actual[at]))
+            });
+            let Some(at) = next.filter(|_| self.comparisons < COMPARISONS) else { continue };
+            seen[at] = true;
+            trail.push((item, at + 1));
+            match self.taken_by[at] {
+                Some(other) => trail.push((other, 0)),
+                None => {
+                    for (item, after) in trail {
+                        self.taken_by[after - 1] = Some(item);
+                    }
+                    return true;
+                }
+            }
+        }
+        false
+    }
+}
+
+impl Matcher for Unordered {
+    fn name(&self) -> &str {
+        "$unordered"
+    }
+
+    fn expected(&self) -> Json {
+        self.written.clone()
+    }
+
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
+        let Some(Json::Array(actual)) = actual else {
+            return found.add(|| {
+                let (rank, what) = match actual {
+                    Some(actual) => (Rank::Kind, format!("`$unordered` needs a list, and this is {}", kind(actual))),
+                    None => (Rank::Missing, "there is no value".to_owned()),
+                };
+                Mismatch::new(rank, path, self.span, what).by("$unordered").expected(&self.written).actual(actual)
+            });
+        };
+        if found.is_probe() && actual.len() != self.items.len() {
+            return found.add(|| Mismatch::new(Rank::Different, path, self.span, ""));
+        }
+        let matching = Matching::new(&self.items, actual);
+        let mut free: Vec<usize> = (0..actual.len()).filter(|&at| matching.taken_by[at].is_none()).collect();
+        for &item in &matching.left {
+            let tree = &self.items[item];
+            let nearest = free
+                .iter()
+                .map(|&at| (likeness::of(tree, &actual[at]), at))
+                .fold((0.4, None), |best, (score, at)| if score > best.0 { (score, Some(at)) } else { best });
+            match nearest.1 {
+                Some(at) if !found.is_probe() => {
+                    free.retain(|&other| other != at);
+                    tree.check(Some(&actual[at]), &path.index(at), found);
+                }
+                _ => found.add(|| {
+                    Mismatch::new(Rank::Missing, path, tree.span(), "no element is left that matches this one")
+                        .by("$unordered")
+                        .expected(&tree.written())
+                }),
+            }
+        }
+        for at in free {
+            found.add(|| {
+                let message = "this element matches nothing that is left";
+                Mismatch::new(Rank::Extra, &path.index(at), self.span, message)
+                    .by("$unordered")
+                    .actual(Some(&actual[at]))
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::say;
+    use serde_json::json;
+
+    #[test]
+    fn a_greedy_choice_is_taken_back() {
+        let expected = json!({"$unordered": [{"$type": "number"}, 1, {"$gt": 0}]});
+        assert!(say(expected.clone(), json!([1, 2, -3])).is_empty());
+        assert_eq!(say(expected, json!([1, -2, -3])).len(), 2);
+    }
+
+    #[test]
+    fn names_what_is_missing_and_what_is_left() {
+        assert_eq!(
+            say(json!({"$unordered": [1, 2]}), json!([2, 3])),
+            ["$: no element is left that matches this one", "$[1]: this element matches nothing that is left"]
+        );
+        assert_eq!(
+            say(json!({"$unordered": [{"a": 1, "b": 2}]}), json!([{"a": 1, "b": 3}])),
+            ["$[0].b: expected 2, got 3"]
+        );
+    }
+
+    #[test]
+    fn long_chains_of_moves_end() {
+        let any: Vec<_> = (0..400).map(|n| json!({"$lte": n})).collect();
+        let actual: Vec<_> = (0..400).rev().collect();
+        assert!(say(json!({"$unordered": any}), json!(actual)).is_empty());
+    }
+}

@@ -1,0 +1,151 @@
+//! Reports that an extension writes: it sees every event and returns text, and the host puts the text where it belongs.
+//!
+//! The main output is what the user named, or stdout. Named outputs are files beside it; their names come from the
+//! extension, so they are opened below that folder and cannot leave it.
+
+use super::Reporter;
+use crate::event::Event;
+use crate::extension::{Live, Output, log};
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, OpenOptions};
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// How many files one reporter may write.
+const MOST_FILES: usize = 10_000;
+
+/// A reporter that is an extension.
+pub struct Extension {
+    name: String,
+    live: Arc<Live>,
+    output: Box<dyn Write + Send>,
+    /// The folder of the main output and the main output's own name in it; `None` when that is stdout.
+    beside: Option<(Dir, PathBuf)>,
+    written: HashSet<PathBuf>,
+    verbose: bool,
+}
+
+impl Extension {
+    /// A reporter called `name` that writes to `output`, which is `file` when it is one.
+    pub fn new(
+        name: impl Into<String>,
+        live: Arc<Live>,
+        output: Box<dyn Write + Send>,
+        file: Option<&Path>,
+        verbose: bool,
+    ) -> io::Result<Extension> {
+        let beside = match file {
+            None => None,
+            Some(file) => {
+                let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let own = file.file_name().map(PathBuf::from).unwrap_or_default();
+                Some((Dir::open_ambient_dir(folder, ambient_authority())?, own))
+            }
+        };
+        Ok(Extension { name: name.into(), live, output, beside, written: HashSet::new(), verbose })
+    }
+
+    fn write(&mut self, outputs: Vec<Output>) -> io::Result<()> {
+        for Output { name, text } in outputs {
+            match name {
+                None => self.output.write_all(text.as_bytes())?,
+                Some(name) => self.write_beside(&name, &text)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn write_beside(&mut self, name: &str, text: &str) -> io::Result<()> {
+        let Some((folder, own)) = &self.beside else {
+            return Err(io::Error::other(format!(
+                "it writes a file `{name}`, and has no folder: give it one with `{}=FILE`",
+                self.name
+            )));
+        };
+        let path = plain(name).ok_or_else(|| io::Error::other(format!("`{name}` does not name a file beside it")))?;
+        if path == *own {
+            return Err(io::Error::other(format!("`{name}` is its main output")));
+        }
+        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            folder.create_dir_all(parent)?;
+        }
+        let first = self.written.insert(path.clone());
+        if self.written.len() > MOST_FILES {
+            return Err(io::Error::other(format!("it writes more than {MOST_FILES} files")));
+        }
+        let mut options = OpenOptions::new();
+        options.create(true);
+        if first {
+            options.write(true).truncate(true)
+        } else {
+            options.append(true)
+        };
+        folder.open_with(&path, &options)?.write_all(text.as_bytes())
+    }
+
+    /// What it said goes to stderr: stdout may be its report.
+    fn pass_on(&self) {
+        for said in log::take() {
+            if self.verbose || said.level >= log::Level::Warn {
+                let _ = writeln!(io::stderr(), "{} ({}): {}", said.by, said.level.name(), said.text);
+            }
+        }
+    }
+
+    fn failed(&self, fault: &crate::extension::Fault) -> io::Error {
+        let hints: String = fault.all_hints().iter().map(|hint| format!("\nhint: {hint}")).collect();
+        io::Error::other(format!("{} ({}){hints}", fault.message, fault.code.name()))
+    }
+}
+
+/// A relative path that only goes down.
+fn plain(name: &str) -> Option<PathBuf> {
+    let mut path = PathBuf::new();
+    for component in Path::new(name).components() {
+        match component {
+            Component::Normal(part) => path.push(part),
+            Component::CurDir => {}
+            _ => return None,
+        }
+    }
+    (!path.as_os_str().is_empty() && !name.ends_with('/')).then_some(path)
+}
+
+impl Reporter for Extension {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn event(&mut self, event: &Event) -> io::Result<()> {
+        let text = serde_json::to_string(event)?;
+        let observed = self.live.extension.observe(&text);
+        self.pass_on();
+        let outputs = observed.map_err(|fault| self.failed(&fault))?;
+        self.write(outputs)
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        let finished = self.live.extension.finish();
+        self.pass_on();
+        let outputs = finished.map_err(|fault| self.failed(&fault))?;
+        self.write(outputs)?;
+        self.output.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn names_only_go_down() {
+        for good in ["a", "a/b.html", "./a", "a//b", "..a"] {
+            assert!(plain(good).is_some(), "{good}");
+        }
+        for bad in ["", ".", "..", "../a", "a/../../b", "/etc/passwd", "a/", "a/.."] {
+            assert!(plain(bad).is_none(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Suites pass through their transforms, and what comes out is read like a file.
+//!
+//! A transform gets the suite as JSON text, keys as written, variables not filled in, and returns the suite to use in
+//! its place. Places in that text are what diagnostics and failures then point at: the file as it was written does not
+//! have them. The tests keep the name of the file they came from.
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::extension::Reach;
+use crate::source::{Json, Node, Source, yaml};
+use crate::suite::{Import, Setting, Suite, parse};
+use std::sync::Arc;
+
+/// Reads a suite through its own transforms and those of the run; every problem goes into `diagnostics`.
+pub fn read(
+    source: &Arc<Source>,
+    setting: &Setting,
+    reach: &mut Reach,
+    diagnostics: &mut Diagnostics,
+) -> Option<Suite> {
+    let root = yaml::parse(source, diagnostics)?;
+    let imports = imported(&root);
+    if imports.is_empty() && !reach.transforms_all() {
+        return parse::parse_tree(root, source, setting, diagnostics);
+    }
+    let mut text = root.to_json().to_string();
+    let mut names: Vec<String> = Vec::new();
+    for live in reach.transforms(source, &imports) {
+        let live = live?;
+        names.push(format!("`{}`", live.id));
+        text = match live.extension.transform(&text) {
+            Ok(text) => text,
+            Err(fault) => {
+                let problem = Diagnostic::error(format!("{} ({})", fault.message, fault.code.name())).by_extension();
+                let problem = problem.hint(format!("it was to rewrite `{}`", source.name));
+                diagnostics.push(fault.all_hints().into_iter().fold(problem, Diagnostic::hint));
+                return None;
+            }
+        };
+    }
+    let produced = produced(source, &names, &text);
+    let before = diagnostics.list.len();
+    let suite = reread(&produced, &text, setting, diagnostics);
+    for problem in &mut diagnostics.list[before..] {
+        problem.hints.push(format!("this text was produced by {}, from `{}`", names.join(", then "), source.name));
+    }
+    let mut suite = suite?;
+    suite.origin = Some(source.clone());
+    Some(suite)
+}
+
+/// What a transform produced must be JSON, and then a suite.
+fn reread(produced: &Arc<Source>, text: &str, setting: &Setting, diagnostics: &mut Diagnostics) -> Option<Suite> {
+    if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
+        diagnostics.push(Diagnostic::error(format!("a transform did not return JSON: {error}")).by_extension());
+        return None;
+    }
+    let root = yaml::parse(produced, diagnostics)?;
+    parse::parse_tree(root, produced, setting, diagnostics)
+}
+
+/// The text that came out, laid out so that a line says something.
+fn produced(source: &Source, names: &[String], text: &str) -> Arc<Source> {
+    let name = format!("{} (after {})", source.name, names.join(", "));
+    let laid_out = serde_json::from_str::<Json>(text).ok().and_then(|suite| serde_json::to_string_pretty(&suite).ok());
+    Source::new(name, source.path.clone(), laid_out.unwrap_or_else(|| text.to_owned()))
+}
+
+/// `imports.transforms`, before anything else is looked at: what else the file holds is for the transforms to say.
+fn imported(root: &Node) -> Vec<Import> {
+    let items = root.get("imports").and_then(|imports| imports.get("transforms")).and_then(Node::items);
+    let texts = items.unwrap_or_default().iter().filter_map(|node| Some((node.as_str()?.to_owned(), node.span)));
+    texts.map(|(reference, span)| Import { reference, span }).collect()
+}

@@ -1,0 +1,21 @@
+//! The real binary against real processes: one test binary, because linking is slow.
+
+#[path = "engine/guests.rs"]
+mod guests;
+#[path = "engine/kit.rs"]
+mod kit;
+
+#[path = "engine/fixture.rs"]
+mod fixture;
+#[path = "engine/hostile.rs"]
+mod hostile;
+#[path = "engine/interrupt.rs"]
+mod interrupt;
+#[path = "engine/invocation.rs"]
+mod invocation;
+#[path = "engine/language.rs"]
+mod language;
+#[path = "engine/layers.rs"]
+mod layers;
+#[path = "engine/select.rs"]
+mod select;

@@ -1,0 +1,151 @@
+//! The command line itself: what it refuses, what it prints, where it writes.
+
+use crate::kit::{Place, fixture_server};
+
+const ONE: &str = "description: One\ntests:\n  - { it: pings, ping: true }\n";
+
+#[test]
+fn a_command_line_is_enough_of_a_config() {
+    let place = Place::new();
+    place.write("a.test.mcp.yml", ONE);
+    let said = place.mcptest(&["run", "a.test.mcp.yml", "--", &fixture_server()]);
+    assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("1 passed"), "{}", said.stdout);
+}
+
+#[test]
+fn without_a_server_nothing_runs() {
+    let place = Place::new();
+    place.write("a.test.mcp.yml", ONE);
+    let said = place.mcptest(&["run"]);
+    assert_eq!(said.code, 2);
+    assert!(said.stderr.contains("`a.test.mcp.yml` has no server to run against"), "{}", said.stderr);
+    assert!(said.stderr.contains("hint: "), "{}", said.stderr);
+}
+
+#[test]
+fn a_program_that_is_not_there_is_named() {
+    let place = Place::new();
+    place.write("a.test.mcp.yml", ONE);
+    let said = place.mcptest(&["run", "--", "no-such-program-anywhere"]);
+    assert_eq!(said.code, 3, "{}", said.stderr);
+    assert!(said.stdout.contains("no-such-program-anywhere"), "{}", said.stdout);
+}
+
+#[test]
+fn every_problem_of_every_file_comes_at_once() {
+    let place = Place::new();
+    place.write(
+        "a.test.mcp.yml",
+        "tests:\n  - { it: a, ping: true, expct: {} }\n  - { it: b, tool: x, expect: { text: { $regex: '(' } } }\n",
+    );
+    place.write("b.test.mcp.yml", "tests:\n  - { it: c, tool: x, args: { a: '${nope}' } }\n");
+    place.write("mcptest.yml", "command: node\nargss: []\n");
+    let said = place.mcptest(&["check"]);
+    assert_eq!(said.code, 2);
+    for part in ["`expct`", "regex", "`nope`", "`argss`", "4 errors"] {
+        assert!(said.stderr.contains(part), "no {part} in:\n{}", said.stderr);
+    }
+}
+
+#[test]
+fn check_and_list_start_nothing() {
+    let place = Place::with_fixture(&[], ONE);
+    let said = place.mcptest(&["check"]);
+    assert_eq!((said.code, said.stdout.as_str()), (0, "1 test in 1 file: no errors\n"));
+    let said = place.mcptest(&["list", "--json"]);
+    let list: serde_json::Value = serde_json::from_str(&said.stdout).expect("JSON");
+    assert_eq!(list["files"][0]["tests"][0]["id"], "suite.test.mcp.yml#tests/pings");
+    assert_eq!(place.read("pids"), "");
+}
+
+#[test]
+fn reports_go_into_files_beside_the_human_one() {
+    let place = Place::with_fixture(&[], ONE);
+    let said = place.mcptest(&[
+        "run",
+        "--reporter",
+        "json=out/r.json",
+        "--junit",
+        "out/r.xml",
+        "--reporter",
+        "ndjson=out/e.ndjson",
+    ]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(said.stdout.contains("1 passed"), "{}", said.stdout);
+    let report: serde_json::Value = serde_json::from_str(&place.read("out/r.json")).expect("JSON");
+    assert_eq!(report["summary"]["passed"], 1);
+    assert!(place.read("out/r.xml").contains("<testcase name=\"pings\""));
+    let events = place.read("out/e.ndjson");
+    let kinds: Vec<String> = events
+        .lines()
+        .map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).expect("JSON")["type"].as_str().unwrap_or("?").to_owned()
+        })
+        .collect();
+    let expected = [
+        "run-started",
+        "test-started",
+        "session-opened",
+        "step-started",
+        "step-finished",
+        "test-finished",
+        "session-closed",
+        "run-finished",
+    ];
+    assert_eq!(kinds, expected);
+}
+
+#[test]
+fn secrets_reach_no_report() {
+    let canary = "s3cr3t-canary-value";
+    let suite = "tools:\n  - { it: leaks, tool: stderr, args: { text: '${env:TOKEN}' }, expect: { text: other, stderr: toBeEmpty } }\n";
+    let place = Place::with_config(&[], "secrets: [TOKEN]\nenv: { PASSED_ON: '${OTHER_TOKEN}' }\n", suite);
+    let args = [
+        "run",
+        "-v",
+        "--show-frames",
+        "--reporter",
+        "human",
+        "--reporter",
+        "json=r.json",
+        "--junit",
+        "r.xml",
+        "--reporter",
+        "ndjson=e.ndjson",
+    ];
+    let mut command = place.command(&args);
+    let output = command.env("TOKEN", canary).env("OTHER_TOKEN", "another-canary").output().expect("it runs");
+    assert_eq!(output.status.code(), Some(1));
+    let said = [output.stdout, output.stderr].concat();
+    for text in
+        [String::from_utf8_lossy(&said).into_owned(), place.read("r.json"), place.read("r.xml"), place.read("e.ndjson")]
+    {
+        assert!(!text.contains(canary) && !text.contains("another-canary"), "{text}");
+        assert!(!text.is_empty());
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_trouble() {
+    let place = Place::with_fixture(&[], ONE);
+    let status = std::process::Command::new("sh")
+        .args(["-c", "\"$0\" run | true", env!("CARGO_BIN_EXE_mcptest")])
+        .current_dir(place.path("."))
+        .output()
+        .expect("sh runs");
+    assert!(!String::from_utf8_lossy(&status.stderr).contains("panic"), "{status:?}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn schemas_and_completions_are_printed() {
+    let place = Place::new();
+    for what in ["suite", "config", "event"] {
+        let said = place.mcptest(&["schema", what]);
+        assert!(serde_json::from_str::<serde_json::Value>(&said.stdout).is_ok(), "{what}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(place.mcptest(&["completions", shell]).stdout.contains("mcptest"), "{shell}");
+    }
+}

@@ -1,0 +1,123 @@
+//! A guest that misbehaves on demand. The argument of `$hostile` says how: `{do: loop}`, `{do: read, what: /etc/passwd}`.
+//!
+//! What a sandboxed attempt gave comes back as the message of a mismatch, so that a test can read it.
+
+mod attempts;
+
+wit_bindgen::generate!({ path: "../../../wit", world: "extension" });
+
+use exports::mcptest::extension::{describing, matching, reporting, transforming};
+use mcptest::extension::host::{self, Level};
+use mcptest::extension::types::{Failure, Manifest, MatchRequest, MatcherInfo, Mismatch, Output, Verdict};
+use serde_json::Value;
+
+struct Hostile;
+
+export!(Hostile);
+
+/// Bytes that are no UTF-8, as a string.
+fn garbage() -> String {
+    // SAFETY: none, that is the point: it is what a broken guest in another language would hand over.
+    unsafe { String::from_utf8_unchecked(vec![0xff, 0xfe, 0x80]) }
+}
+
+fn text(value: &Value, key: &str) -> String {
+    value[key].as_str().unwrap_or_default().to_owned()
+}
+
+fn fail(message: impl Into<String>) -> Verdict {
+    Verdict::Fail(Mismatch { message: message.into(), path: None, expected: None, actual: None })
+}
+
+impl describing::Guest for Hostile {
+    fn describe() -> Manifest {
+        let info = |name: &str| MatcherInfo { name: name.into(), summary: String::new(), argument_schema: None };
+        Manifest {
+            id: "hostile".into(),
+            version: "0.1.0".into(),
+            matchers: vec![info("hostile"), info("contains")],
+            capabilities: Vec::new(),
+        }
+    }
+}
+
+impl matching::Guest for Hostile {
+    fn check(_matcher: String, expected: String) -> Result<(), Failure> {
+        let argument: Value = serde_json::from_str(&expected).map_err(|error| Failure::Internal(error.to_string()))?;
+        match argument["check"].as_str() {
+            Some("refuse") => Err(Failure::InvalidArgument("it was told to refuse".into())),
+            Some("loop") => attempts::spin(),
+            Some("panic") => panic!("told to panic in check"),
+            _ => Ok(()),
+        }
+    }
+
+    fn evaluate(request: MatchRequest) -> Result<Verdict, Failure> {
+        let argument: Value =
+            serde_json::from_str(&request.expected).map_err(|error| Failure::Internal(error.to_string()))?;
+        let what = text(&argument, "what");
+        let mut mismatch = Mismatch { message: "no".into(), path: None, expected: None, actual: None };
+        match argument["do"].as_str().unwrap_or_default() {
+            "pass" => return Ok(Verdict::Pass),
+            "fail" => return Ok(fail(format!("told to fail, at `{}` of `{}`", request.path, request.step))),
+            "echo" => return Ok(fail(request.actual)),
+            "unknown" => return Err(Failure::UnknownMatcher(request.matcher)),
+            "invalid" => return Err(Failure::InvalidArgument("only known now".into())),
+            "internal" => return Err(Failure::Internal("something broke".into())),
+            "path" => mismatch.path = Some(what),
+            "expected" => mismatch.expected = Some(what),
+            "actual" => mismatch.actual = Some(what),
+            "huge" => mismatch.message = "x".repeat(40 * 1024 * 1024),
+            "garbage-message" => mismatch.message = garbage(),
+            "garbage-path" => mismatch.path = Some(garbage()),
+            "garbage-expected" => mismatch.expected = Some(garbage()),
+            "garbage-actual" => mismatch.actual = Some(garbage()),
+            "garbage-failure" => return Err(Failure::Internal(garbage())),
+            "log" => host::log(Level::Warn, &what),
+            "log-flood" => (0..100_000).for_each(|n| host::log(Level::Error, &format!("{n} {}", "y".repeat(1000)))),
+            "log-huge" => host::log(Level::Error, &"z".repeat(20 * 1024 * 1024)),
+            other => return Ok(fail(attempts::attempt(other, &what))),
+        }
+        Ok(Verdict::Fail(mismatch))
+    }
+}
+
+impl reporting::Guest for Hostile {
+    fn observe(event: String) -> Result<Vec<Output>, Failure> {
+        let event: Value = serde_json::from_str(&event).map_err(|error| Failure::Internal(error.to_string()))?;
+        let kind = text(&event, "type");
+        let output = |name: Option<&str>, text: String| Output { name: name.map(str::to_owned), text };
+        if kind == "test-finished" {
+            let test = text(&event["data"]["test"], "name");
+            return match test.strip_prefix("report ") {
+                Some("panic") => panic!("told to panic in observe"),
+                Some("loop") => attempts::spin(),
+                Some(name) => Ok(vec![output(Some(name), "named\n".into())]),
+                None => Ok(vec![output(None, format!("{test}\n"))]),
+            };
+        }
+        Ok(Vec::new())
+    }
+
+    fn finish() -> Result<Vec<Output>, Failure> {
+        Ok(vec![Output { name: None, text: "finished\n".into() }])
+    }
+}
+
+impl transforming::Guest for Hostile {
+    fn transform(suite: String) -> Result<String, Failure> {
+        let mut suite: Value = serde_json::from_str(&suite).map_err(|error| Failure::Internal(error.to_string()))?;
+        match suite["x-hostile"].as_str().unwrap_or_default() {
+            "loop" => attempts::spin(),
+            "panic" => panic!("told to panic in transform"),
+            "not-json" => return Ok("{not json".into()),
+            "garbage" => return Ok(garbage()),
+            "huge" => return Ok(" ".repeat(40 * 1024 * 1024)),
+            "unknown-key" => suite["tools"][0]["expct"] = Value::Null,
+            "refuse" => return Err(Failure::Internal("no".into())),
+            "rename" => suite["description"] = "Renamed".into(),
+            _ => {}
+        }
+        Ok(suite.to_string())
+    }
+}
