@@ -1,9 +1,11 @@
-//! Installs the pinned servers from npm and PyPI, with the package managers that are there.
+//! Installs what the tests need from npm and PyPI, with the package managers that are there.
 //!
 //! ```text
-//! target/tools/node        from xtask/tools/package-lock.json
-//! target/tools/venv        from xtask/tools/requirements.txt
-//! target/tools/venv-sdk1   from xtask/tools/requirements-sdk1.txt
+//! target/tools/node             from xtask/tools/package-lock.json               servers
+//! target/tools/venv             from xtask/tools/requirements.txt                servers
+//! target/tools/venv-sdk1        from xtask/tools/requirements-sdk1.txt           servers
+//! target/tools/node-languages   from xtask/tools/languages/package-lock.json     what builds extensions
+//! target/tools/venv-languages   from xtask/tools/requirements-languages.txt      what builds extensions
 //! ```
 //!
 //! Each folder holds a copy of what it was made from, and is made anew when that has changed.
@@ -22,14 +24,24 @@ pub fn install_all() -> Result<()> {
     install_node()?;
     install_python("venv", "requirements.txt")?;
     install_python("venv-sdk1", "requirements-sdk1.txt")?;
+    install_languages()?;
     println!("the tools are in {}", tools_dir().display());
     Ok(())
 }
 
-/// Installs the npm packages.
+/// Installs the servers that come from npm.
 pub fn install_node() -> Result<()> {
-    let source = root().join("xtask").join("tools");
-    let folder = tools_dir().join("node");
+    install_packages("node", &root().join("xtask").join("tools"))
+}
+
+/// Installs what builds extensions in JavaScript, Python, C and Zig.
+pub fn install_languages() -> Result<()> {
+    install_packages("node-languages", &root().join("xtask").join("tools").join("languages"))?;
+    install_python("venv-languages", "requirements-languages.txt")
+}
+
+fn install_packages(name: &str, source: &Path) -> Result<()> {
+    let folder = tools_dir().join(name);
     let lock = fs::read_to_string(source.join("package-lock.json"))?;
     if is_current(&folder, &lock) {
         return Ok(());
