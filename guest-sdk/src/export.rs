@@ -62,9 +62,9 @@ macro_rules! export_reporter {
                     REPORTER.with_borrow_mut(|reporter| $crate::bindings::finish(reporter))
                 }
             }
-            $crate::bindings::describing::export!(Exported with_types_in $crate::bindings::describing);
-            $crate::bindings::reporting::export!(Exported with_types_in $crate::bindings::reporting);
-};
+    $crate::bindings::describing::export!(Exported with_types_in $crate::bindings::describing);
+    $crate::bindings::reporting::export!(Exported with_types_in $crate::bindings::reporting);
+        };
     };
 }
 

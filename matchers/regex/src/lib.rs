@@ -13,6 +13,9 @@ use regex_engine::{Captures, RegexBuilder};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
+/// The longest pattern, in bytes. A search may cost the pattern's length times the text's.
+const LONGEST: usize = 10_000;
+
 struct Regex {
     pattern: regex_engine::Regex,
     captures: BTreeMap<String, String>,
@@ -77,6 +80,9 @@ fn compare(found: &Captures<'_>, name: &str, wanted: &str) -> Result<(), Mismatc
 }
 
 fn build(pattern: &str, flags: &str) -> Result<regex_engine::Regex, Failure> {
+    if pattern.len() > LONGEST {
+        return Err(Failure::invalid(format_args!("the pattern is longer than {LONGEST} bytes")));
+    }
     let mut builder = RegexBuilder::new(pattern);
     for flag in flags.chars() {
         match flag {
