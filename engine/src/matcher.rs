@@ -17,6 +17,8 @@ mod compare;
 mod compile;
 mod date;
 mod diff;
+#[cfg(test)]
+mod docs;
 mod equality;
 mod foreign;
 mod found;
@@ -29,6 +31,8 @@ mod logic;
 mod mismatch;
 mod number;
 mod path;
+#[cfg(test)]
+mod properties;
 mod query;
 mod regex;
 mod schema;

@@ -2,6 +2,10 @@
 //!
 //! Nothing here returns an error because a server is bad: crashes, timeouts and garbage are faults inside events.
 
+mod alarm;
+mod call;
+mod capture;
+mod ending;
 mod evidence;
 mod exchange;
 mod fault;

@@ -5,6 +5,12 @@ mod guests;
 #[path = "engine/kit.rs"]
 mod kit;
 
+#[path = "engine/aegis.rs"]
+mod aegis;
+#[path = "engine/cache.rs"]
+mod cache;
+#[path = "engine/extensions.rs"]
+mod extensions;
 #[path = "engine/fixture.rs"]
 mod fixture;
 #[path = "engine/hostile.rs"]

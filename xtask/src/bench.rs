@@ -53,7 +53,9 @@ pub fn run(quick: bool) -> Result<()> {
     check(&contest, &mut table)?;
     let text = table.render();
     println!("\n{text}");
-    std::fs::write(root().join("bench").join("RESULTS.md"), text)?;
+    if !quick {
+        table::into_readme(&text)?;
+    }
     Ok(())
 }
 

@@ -11,6 +11,7 @@ use super::{BAD_INPUT, EXTENSION, Talk, screen};
 use crate::diagnostic::Diagnostics;
 use crate::extension::registry::Options;
 use crate::extension::{Declared, Fault, Grant, Live, Registry, Role};
+use crate::reporter::visible::visible;
 use crate::suite::environment::Environment;
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
@@ -133,7 +134,7 @@ fn load(file: &Path, allow: &[String], role: Option<Role>, talk: &Talk) -> Resul
         None => registry.configured().into_iter().next().flatten(),
     };
     for notice in &registry.notices {
-        screen::tell(&format!("note: {notice}\n"));
+        screen::tell(&format!("note: {}\n", visible(notice)));
     }
     match live {
         Some(live) => Ok((registry, live)),
@@ -145,9 +146,9 @@ fn load(file: &Path, allow: &[String], role: Option<Role>, talk: &Talk) -> Resul
 }
 
 fn tell_fault(fault: &Fault) -> u8 {
-    screen::tell(&format!("error: {} ({})\n", fault.message, fault.code.name()));
+    screen::tell(&format!("error: {} ({})\n", visible(&fault.message), fault.code.name()));
     for hint in fault.all_hints() {
-        screen::tell(&format!("hint: {hint}\n"));
+        screen::tell(&format!("hint: {}\n", visible(&hint)));
     }
     EXTENSION
 }

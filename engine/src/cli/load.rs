@@ -7,7 +7,7 @@ use crate::event::redact::Redactor;
 use crate::extension::{Grant, Live, Reach, Registry, registry};
 use crate::plan::select::{Filter, Pattern};
 use crate::plan::{self, Inputs, Plan};
-use crate::reporter;
+use crate::reporter::{self, visible::visible};
 use crate::source::{Json, Kind, Node, Span};
 use crate::suite::Setting;
 use crate::suite::environment::Environment;
@@ -44,6 +44,7 @@ pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
     let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
     let mut setting = Setting { lenient: args.lenient, working_dir, environment: environment.clone() };
     let config = load_config(args, &setting, &mut diagnostics);
+    let config_failed = diagnostics.has_errors();
     setting.lenient |= config.lenient;
     let mut reach = extensions(args, &config, &setting, &mut diagnostics);
     let reporters = if reporters.is_empty() { config.reporters.clone() } else { reporters };
@@ -64,8 +65,9 @@ pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
     }
     let filter = filter(args, &mut diagnostics);
     let vars = vars(&args.var, &mut diagnostics);
-    let command =
-        (!args.command.is_empty()).then(|| Arc::new(Server::from_command(&args.command, setting.working_dir.clone())));
+    // A config that cannot be read is one problem, not one more for every suite that misses its server.
+    let command = (!args.command.is_empty() || config_failed)
+        .then(|| Arc::new(Server::from_command(&args.command, setting.working_dir.clone())));
     let shuffle = args.shuffle.then(|| args.seed.unwrap_or_else(random_seed));
     let plan = plan::make(
         Inputs {
@@ -89,7 +91,7 @@ impl Loaded {
     pub(super) fn tell(&self, talk: &Talk) -> Option<u8> {
         screen::tell_problems(&self.diagnostics, talk);
         for notice in self.notices.iter().filter(|_| !talk.quiet) {
-            screen::tell(&format!("note: {notice}\n"));
+            screen::tell(&format!("note: {}\n", visible(notice)));
         }
         let code = if self.diagnostics.is_by_extensions() { EXTENSION } else { BAD_INPUT };
         self.diagnostics.has_errors().then_some(code)

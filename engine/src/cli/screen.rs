@@ -8,6 +8,9 @@ use std::io::{IsTerminal, Write};
 /// The width of a report that no terminal limits.
 const PLAIN_WIDTH: usize = 100;
 
+/// How many problems are shown: a generated suite can have one mistake ten thousand times.
+const MOST_PROBLEMS: usize = 200;
+
 /// What stdout can do.
 pub(super) fn stdout(talk: &Talk) -> Screen {
     let stream = std::io::stdout();
@@ -53,7 +56,11 @@ pub(super) fn tell_problems(diagnostics: &Diagnostics, talk: &Talk) {
     if diagnostics.list.is_empty() {
         return;
     }
-    tell(&diagnostics.render(stderr(talk).color));
+    let shown: Vec<_> = diagnostics.list.iter().take(MOST_PROBLEMS).cloned().collect();
+    tell(&Diagnostics { list: shown }.render(stderr(talk).color));
+    if diagnostics.list.len() > MOST_PROBLEMS {
+        tell(&format!("\n… and {} more\n", diagnostics.list.len() - MOST_PROBLEMS));
+    }
     let errors = diagnostics.list.iter().filter(|problem| problem.severity == Severity::Error).count();
     let warnings = diagnostics.list.len() - errors;
     let count = |number: usize, noun: &str| crate::reporter::text::count(number, noun);

@@ -20,6 +20,8 @@ use std::sync::Arc;
 const NAMES: [&str; 5] = ["mcptest.yml", "mcptest.yaml", "mcptest.json", "conductor.config.json", "aegis.config.json"];
 /// Names of configs of the Conductor family, whose suites carry stray keys, end so.
 const FAMILY: &str = ".config.json";
+/// The one JSON config that is ours.
+const OWN_JSON: &str = "mcptest.json";
 /// What a config of that family must say.
 const FAMILY_REQUIRED: [&str; 3] = ["name", "command", "args"];
 
@@ -42,7 +44,9 @@ pub fn load(path: &Path, setting: &Setting, diagnostics: &mut Diagnostics) -> Op
     let source = source::load(path, &shown).map_err(|problem| diagnostics.push(problem)).ok()?;
     let family = path.to_string_lossy().ends_with(FAMILY);
     let root = yaml::parse(&source, diagnostics)?;
-    let lenient = setting.lenient || family;
+    // Authors of that family keep JSON configs under any name, beside suites that carry strays.
+    let foreign_json = path.extension().is_some_and(|end| end == "json") && !path.ends_with(OWN_JSON);
+    let lenient = setting.lenient || foreign_json;
     let mut reader = Reader { source: &source, diagnostics, lenient };
     let mut fields = reader.fields(root, &CONFIG)?;
     if family {

@@ -68,6 +68,23 @@ impl Code {
 /// How many of the last lines of stderr are shown.
 const MOST_LINES: usize = 10;
 
+/// Text of an extension on one line, cut to what fits a message, with nothing in it that moves a cursor.
+pub(super) fn plain(text: &str) -> String {
+    const MOST: usize = 1000;
+    let mut plain = String::new();
+    for character in text.chars() {
+        match character {
+            character if character.is_control() => plain.extend(character.escape_default()),
+            character => plain.push(character),
+        }
+        if plain.len() > MOST {
+            plain.push('…');
+            break;
+        }
+    }
+    plain
+}
+
 /// One fault of an extension.
 #[derive(Debug, Clone)]
 pub struct Fault {
@@ -109,8 +126,10 @@ impl Fault {
         let said = self.stderr.lines().filter(|line| !line.trim().is_empty() && !line.contains("RUST_BACKTRACE"));
         let said: Vec<&str> = said.collect();
         let last = said.len().saturating_sub(MOST_LINES);
-        let mut hints: Vec<String> =
-            said[last..].iter().map(|line| format!("`{}` wrote to stderr: {}", self.source, line.trim_end())).collect();
+        let mut hints: Vec<String> = said[last..]
+            .iter()
+            .map(|line| format!("`{}` wrote to stderr: {}", self.source, plain(line.trim_end())))
+            .collect();
         hints.extend(self.hints.iter().cloned());
         hints
     }

@@ -203,3 +203,80 @@ impl Rule for Never {
 pub(super) fn names_for_tests() -> impl Iterator<Item = &'static str> {
     names::all().chain(object::KEYS)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{compile, node};
+    use crate::diagnostic::Severity;
+    use crate::source::{Kind, Node, Piece, Span};
+    use serde_json::json;
+
+    /// What is warned of, with its hints.
+    fn warnings(pattern: &str) -> Vec<String> {
+        let (_, diagnostics) = compile(&node(&json!(pattern)));
+        assert!(!diagnostics.has_errors(), "{pattern}");
+        diagnostics.list.iter().map(|it| format!("{}; {}", it.message, it.hints.join("; "))).collect()
+    }
+
+    #[test]
+    fn near_names_are_warned_of_with_the_corrected_line() {
+        for (typed, corrected) in [
+            ("match:arrayLenght:3", "`match:arrayLength:3`"),
+            ("match:contians:x", "`match:contains:x`"),
+            ("match:not:contians:x", "`match:not:contains:x`"),
+            ("match:icontains:x", "`match:containsIgnoreCase:x`"),
+            ("match:greaterthan:5", "`match:greaterThan:5`"),
+            ("match:minLength:5", "`match:stringLengthGreaterThanOrEqual:5`"),
+            ("match:dateVaild", "`match:dateValid`"),
+            ("match:exist", "`match:exists`"),
+            ("match:contains", "`match:contains` takes an argument"),
+        ] {
+            let said = warnings(typed);
+            assert!(said.len() == 1 && said[0].contains(corrected), "{typed}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn prose_urls_and_patterns_are_not() {
+        for text in [
+            "match:File not found",
+            "match:https://x",
+            "match:Error: no",
+            "match:Total: 5",
+            "match:note:",
+            "match:^[a-z]+:x",
+            "match:12:30",
+            "match:a",
+        ] {
+            assert_eq!(warnings(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn stray_keys_are_warned_of() {
+        for key in ["match:partail", "match:arrayElement", "match:contains"] {
+            let (_, diagnostics) = compile(&node(&json!({ key: 1 })));
+            assert_eq!(diagnostics.list.len(), 1, "{key}");
+            assert_eq!(diagnostics.list[0].severity, Severity::Warning);
+        }
+        assert!(compile(&node(&json!({"match:whatever": 1}))).1.list.is_empty());
+    }
+
+    #[test]
+    fn inserted_text_is_literal() {
+        let mixed = |pieces: &[Piece]| compile(&Node::new(Kind::Mixed(pieces.to_vec()), Span::default())).0;
+        let (written, inserted) = (|text: &str| Piece::Written(text.into()), |text: &str| Piece::Inserted(text.into()));
+        let pattern = mixed(&[written("match:^"), inserted("a.*("), written("\\d$")]);
+        assert!(pattern.holds(Some(&json!("a.*(5"))) && !pattern.holds(Some(&json!("abc5"))));
+        let part = mixed(&[written("match:hello "), inserted("[x]")]);
+        assert!(part.holds(Some(&json!("oh, hello [x]!"))));
+        let named = mixed(&[written("match:contains:"), inserted("a:b")]);
+        assert!(named.holds(Some(&json!("xa:bx"))));
+        let captured = mixed(&[inserted("match:.*")]);
+        assert!(captured.holds(Some(&json!("match:.*"))) && !captured.holds(Some(&json!("x"))));
+        let late = mixed(&[inserted("match:"), written(".*")]);
+        assert!(late.holds(Some(&json!("match:.*"))) && !late.holds(Some(&json!("x"))));
+        let value = compile(&Node::new(Kind::Literal(json!({"$gt": 1})), Span::default())).0;
+        assert!(value.holds(Some(&json!({"$gt": 1}))) && !value.holds(Some(&json!(2))));
+    }
+}

@@ -17,6 +17,8 @@ pub(super) enum Pair {
 const TABLE: usize = 10_000;
 /// How far that search looks ahead.
 const WINDOW: usize = 32;
+/// Differences after which that search ends: no more of them are kept.
+const ENOUGH: usize = super::Found::LIMIT;
 /// Elements less alike than this are not the same element changed.
 const ALIKE: f32 = 0.34;
 
@@ -88,13 +90,17 @@ fn table(rows: usize, columns: usize, score: impl Fn(usize, usize) -> f32) -> Ve
 /// For long lists: go side by side, and where they part look a little ahead for the next agreement.
 fn window(rows: usize, columns: usize, same: impl Fn(usize, usize) -> bool) -> Vec<Pair> {
     let (mut i, mut j) = (0, 0);
-    let mut pairs = Vec::with_capacity(rows.max(columns));
+    let (mut pairs, mut differences) = (Vec::with_capacity(rows.max(columns)), 0);
     while i < rows && j < columns {
+        if differences >= ENOUGH {
+            return pairs;
+        }
         if same(i, j) {
             pairs.push(Pair::Same);
             (i, j) = (i + 1, j + 1);
             continue;
         }
+        differences += 1;
         let ahead = (1..WINDOW).find_map(|skip| {
             let extra = j + skip < columns && same(i, j + skip);
             let missing = i + skip < rows && same(i + skip, j);

@@ -42,11 +42,10 @@ impl<'a> Matching<'a> {
     fn new(items: &'a [Tree], actual: &'a [Json]) -> Matching<'a> {
         let mut it = Matching { items, actual, taken_by: vec![None; actual.len()], left: Vec::new(), comparisons: 0 };
         let mut start = 0;
-        for item in 0..items.len() {
+        for (item, tree) in items.iter().enumerate() {
             // Lists that are nearly in order are matched in one pass.
             let free = (start..actual.len()).chain(0..start.min(actual.len()));
-            let partner =
-                free.into_iter().find(|&at| it.taken_by[at].is_none() && items[item].holds(Some(&actual[at])));
+            let partner = free.into_iter().find(|&at| it.taken_by[at].is_none() && tree.holds(Some(&actual[at])));
             match partner {
                 Some(at) => {
                     it.taken_by[at] = Some(item);
@@ -134,6 +133,10 @@ impl Matcher for Unordered {
                     Mismatch::new(Rank::Missing, path, tree.span(), "no element is left that matches this one")
                         .by("$unordered")
                         .expected(&tree.written())
+                        .hints(
+                            (matching.comparisons >= COMPARISONS)
+                                .then(|| "the search for an order was given up".into()),
+                        )
                 }),
             }
         }

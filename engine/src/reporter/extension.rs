@@ -4,6 +4,7 @@
 //! extension, so they are opened below that folder and cannot leave it.
 
 use super::Reporter;
+use super::visible::visible;
 use crate::event::Event;
 use crate::extension::{Live, Output, log};
 use cap_std::ambient_authority;
@@ -89,7 +90,7 @@ impl Extension {
     fn pass_on(&self) {
         for said in log::take() {
             if self.verbose || said.level >= log::Level::Warn {
-                let _ = writeln!(io::stderr(), "{} ({}): {}", said.by, said.level.name(), said.text);
+                let _ = writeln!(io::stderr(), "{} ({}): {}", said.by, said.level.name(), visible(&said.text));
             }
         }
     }

@@ -19,6 +19,7 @@
 //! what is running.
 
 mod closing;
+mod extensions;
 mod paint;
 mod progress;
 mod screen;
@@ -176,6 +177,11 @@ impl Reporter for Human {
             Body::RunStarted(started) => {
                 self.progress.run_started(started);
                 self.closing.run_started(started);
+                for used in started.extensions.iter().filter(|_| !self.look.quiet) {
+                    for line in extensions::lines(used, self.paint) {
+                        self.screen.line(&line)?;
+                    }
+                }
             }
             Body::SessionOpened(opened) => self.session_opened(opened)?,
             Body::SessionClosed(closed) => self.session_closed(closed)?,

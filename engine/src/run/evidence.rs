@@ -59,7 +59,7 @@ pub(super) fn post_failed_start(desk: &Desk<'_>, step: &StepId, window: &Window)
 fn frames(desk: &Desk<'_>, session: &Arc<str>, step: &StepId, window: &Window, most: usize, size: usize) {
     let skipped = window.frames().count().saturating_sub(most);
     for (direction, text) in window.frames().skip(skipped) {
-        let shown = crate::reporter::text::cut_middle(text, size);
+        let shown = crate::reporter::text::cut_middle(&text, size);
         desk.post(Body::Frame(Frame {
             session: session.clone(),
             step: Some(step.clone()),

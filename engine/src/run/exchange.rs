@@ -3,155 +3,25 @@
 //! Correlation is by id only: answers may come in any order, between notifications and requests of the server. Everything
 //! that is read while a call is open belongs to the earliest open one.
 
-use super::line::{Awaits, Line, page};
+use super::call::{Call, End};
+use super::line::{Awaits, page};
 use super::respond::{Scripts, Turns};
 use super::session::Session;
 use super::stop::Listener;
 use super::window::Window;
-use crate::child::Exit;
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::stdio::Incoming;
-use crate::source::{Json, Node};
-use crate::suite::Listing;
 use serde_json::json;
-use std::collections::HashSet;
 use std::rc::Rc;
+use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// How many pages a listing may have: more is a loop.
-const MOST_PAGES: usize = 10_000;
-
-/// One line and what became of it.
-#[derive(Debug)]
-pub(super) struct Call {
-    /// What is sent.
-    pub(super) line: Line,
-    /// Everything that belongs to it.
-    pub(super) window: Window,
-    /// How long it may take.
-    pub(super) timeout: Duration,
-    /// Whether it stays open until the process has ended.
-    pub(super) until_exit: bool,
-    /// Whether no answer is what is hoped for.
-    pub(super) hopes_for_silence: bool,
-    /// How long it stays open after its answer.
-    pub(super) settle: Duration,
-    /// The pages of a listing.
-    pub(super) pages: Option<Pages>,
-    /// The answer, once it came.
-    pub(super) answer: Option<Rc<Message>>,
-    /// How long the answer took.
-    pub(super) took: Duration,
-    /// How it ended.
-    pub(super) end: Option<End>,
-    sent_at: Instant,
-}
-
-/// The pages of a listing so far.
-#[derive(Debug)]
-pub(super) struct Pages {
-    pub(super) listing: Listing,
-    pub(super) meta: Option<Node>,
-    /// The answer so far, all pages joined.
-    pub(super) joined: Option<Json>,
-    cursors: HashSet<String>,
-}
-
-/// How a call ended.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum End {
-    /// It has what it awaits.
-    Done,
-    /// The time is over.
-    TimedOut,
-    /// The process ended.
-    Exited(Exit),
-    /// The server closed its stdout and lives on.
-    StdoutClosed,
-    /// An answer that is none.
-    Malformed(String),
-    /// The run was interrupted.
-    Interrupted,
-}
-
-impl Call {
-    pub(super) fn new(line: Line, timeout: Duration) -> Call {
-        let now = Instant::now();
-        Call {
-            line,
-            window: Window::default(),
-            timeout,
-            until_exit: false,
-            hopes_for_silence: false,
-            settle: Duration::ZERO,
-            pages: None,
-            answer: None,
-            took: Duration::ZERO,
-            end: None,
-            sent_at: now,
-        }
-    }
-
-    /// A call that sends nothing and lasts until the process has ended.
-    pub(super) fn until_exit(timeout: Duration) -> Call {
-        let line = Line { bytes: Vec::new(), awaits: Awaits::Nothing, method: None };
-        Call { until_exit: true, ..Call::new(line, timeout) }
-    }
-
-    fn deadline(&self) -> Instant {
-        self.sent_at + self.timeout
-    }
-
-    fn awaits(&self, message: &Message) -> bool {
-        let Some(id) = message.id() else { return false };
-        self.end.is_none()
-            && self.answer.is_none()
-            && match &self.line.awaits {
-                Awaits::Nothing => false,
-                Awaits::AnyAnswer => matches!(message.kind, Kind::Response { .. }),
-                Awaits::Answer { id: own, or_null } => id == own || (*or_null && id.is_null()),
-            }
-    }
-}
-
-impl Pages {
-    pub(super) fn new(listing: Listing, meta: Option<&Node>) -> Pages {
-        Pages { listing, meta: meta.cloned(), joined: None, cursors: HashSet::new() }
-    }
-
-    /// Takes one page in; the next cursor, if there is one.
-    fn take(&mut self, mut response: Json) -> Result<Option<String>, String> {
-        let key = self.listing.key();
-        let cursor = match response.get_mut("result").and_then(|result| result.as_object_mut()?.remove("nextCursor")) {
-            None | Some(Json::Null) => None,
-            Some(Json::String(cursor)) => Some(cursor),
-            Some(other) => return Err(format!("`nextCursor` is no text: {other}")),
-        };
-        let items = response.pointer_mut(&format!("/result/{key}")).map(Json::take);
-        match &mut self.joined {
-            None => {
-                if let Some(items) = items {
-                    response["result"][key] = items;
-                }
-                self.joined = Some(response);
-            }
-            Some(_) if response.get("error").is_some() => self.joined = Some(response),
-            Some(joined) => {
-                let all = joined.pointer_mut(&format!("/result/{key}")).and_then(Json::as_array_mut);
-                if let (Some(all), Some(Json::Array(items))) = (all, items) {
-                    all.extend(items);
-                }
-            }
-        }
-        match &cursor {
-            Some(cursor) if !self.cursors.insert(cursor.clone()) => {
-                Err(format!("the pages never end: the cursor `{cursor}` came twice"))
-            }
-            Some(_) if self.cursors.len() >= MOST_PAGES => Err(format!("the pages never end: {MOST_PAGES} came")),
-            _ => Ok(cursor),
-        }
-    }
+/// What an exchange hears.
+enum Heard {
+    Incoming(Incoming),
+    Alarm,
+    Signal,
 }
 
 /// The calls that are under way in one session.
@@ -173,17 +43,10 @@ impl Exchange<'_> {
             self.send(at).await;
         }
         while let Some(deadline) = self.next_deadline() {
-            let heard = tokio::select! {
-                biased;
-                incoming = timeout_at(deadline, self.session.stdio.receive()) => incoming.ok(),
-                () = self.listener.interrupted() => {
-                    self.end_all(&End::Interrupted);
-                    return;
-                }
-            };
-            match heard {
-                Some(incoming) => self.hear(incoming).await,
-                None => self.time_out().await,
+            match self.next(deadline).await {
+                Heard::Incoming(incoming) => self.hear(incoming).await,
+                Heard::Alarm => self.time_out().await,
+                Heard::Signal => return self.end_all(&End::Interrupted),
             }
         }
         self.settle().await;
@@ -193,16 +56,11 @@ impl Exchange<'_> {
     pub(super) async fn wait(&mut self, deadline: Instant, mut enough: impl FnMut(&Window) -> bool) {
         self.calls[0].window = std::mem::take(&mut self.session.between);
         loop {
-            let incoming = tokio::select! {
-                biased;
-                incoming = timeout_at(deadline, self.session.stdio.receive()) => incoming,
-                () = self.listener.interrupted() => {
-                    self.end_all(&End::Interrupted);
-                    return;
-                }
-            };
-            let Ok(incoming) = incoming else { break };
-            self.hear(incoming).await;
+            match self.next(deadline).await {
+                Heard::Incoming(incoming) => self.hear(incoming).await,
+                Heard::Alarm => break,
+                Heard::Signal => return self.end_all(&End::Interrupted),
+            }
             while let Some(queued) = self.session.stdio.next_queued() {
                 self.hear(queued).await;
             }
@@ -213,6 +71,23 @@ impl Exchange<'_> {
         self.calls[0].end.get_or_insert(End::Done);
     }
 
+    /// Whatever comes first: something from the server, the deadline, or a signal.
+    async fn next(&mut self, deadline: Instant) -> Heard {
+        let Session { stdio, alarm, .. } = &mut *self.session;
+        let listener = &mut *self.listener;
+        let mut receive = std::pin::pin!(stdio.receive());
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(incoming) = receive.as_mut().poll(cx) {
+                return Poll::Ready(Heard::Incoming(incoming));
+            }
+            if alarm.poll(deadline, cx).is_ready() {
+                return Poll::Ready(Heard::Alarm);
+            }
+            listener.poll(cx).map(|()| Heard::Signal)
+        })
+        .await
+    }
+
     async fn send(&mut self, at: usize) {
         let call = &mut self.calls[at];
         call.sent_at = Instant::now();
@@ -220,12 +95,21 @@ impl Exchange<'_> {
         if call.line.bytes.is_empty() {
             return;
         }
-        call.window.sent(&String::from_utf8_lossy(&call.line.bytes));
-        match timeout_at(deadline, self.session.stdio.send(&call.line.bytes)).await {
+        let sent = {
+            let Session { stdio, alarm, .. } = &mut *self.session;
+            let mut send = std::pin::pin!(stdio.send(&call.line.bytes));
+            let sending = std::future::poll_fn(|cx| match send.as_mut().poll(cx) {
+                Poll::Ready(sent) => Poll::Ready(Ok(sent)),
+                Poll::Pending => alarm.poll(deadline, cx).map(Err),
+            });
+            sending.await
+        };
+        call.window.sent(std::mem::take(&mut call.line.bytes));
+        match sent {
             Ok(Ok(())) => {}
             // A closed pipe shows in what the server did next: its exit is awaited like an answer.
             Ok(Err(error)) => call.window.notes.push(format!("the line could not be sent whole: {error}")),
-            Err(_) => {
+            Err(()) => {
                 self.session.broken = true;
                 call.end = Some(End::TimedOut);
                 return;
@@ -326,7 +210,7 @@ impl Exchange<'_> {
         self.window().received(Rc::new(message));
         let Some(reply) = reply else { return };
         let line = format!("{reply}\n");
-        self.window().sent(&line);
+        self.window().sent(line.as_str());
         let patience = Instant::now() + self.session.server.timeout;
         if timeout_at(patience, self.session.stdio.send(line.as_bytes())).await.is_err() {
             self.session.broken = true;
@@ -381,7 +265,7 @@ impl Exchange<'_> {
             let params = json!({"requestId": id, "reason": "timeout"});
             let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
             let line = format!("{cancel}\n");
-            call.window.sent(&line);
+            call.window.sent(line.as_str());
             let patience = now + Duration::from_millis(100);
             if timeout_at(patience, self.session.stdio.send(line.as_bytes())).await.is_err() {
                 self.session.broken = true;

@@ -126,9 +126,6 @@ impl FileRun<'_> {
                 continue;
             }
             if attempt > case.retry {
-                if ended.died && shared {
-                    slot.lost_in = Some(plan.test.name.clone());
-                }
                 break ended;
             }
             attempt += 1;
@@ -140,6 +137,9 @@ impl FileRun<'_> {
                 reason: ended.failures[0].message.clone(),
             }));
         };
+        if ended.died && shared {
+            slot.lost_in = Some(plan.test.name.clone());
+        }
         let status = match ended.failures.as_slice() {
             _ if ended.interrupted => Status::Skipped,
             [] => Status::Passed,

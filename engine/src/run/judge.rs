@@ -1,7 +1,7 @@
 //! Judges an outcome: every check of a step, each with the failures it found.
 
 use super::fault::{Code, Fault};
-use super::outcome::{Outcome, short};
+use super::outcome::{Answer, Outcome, short};
 use crate::event::{At, Failure, FailureKind};
 use crate::matcher::{Expected, Mismatch};
 use crate::plan::check::{Check, Rule};
@@ -153,12 +153,12 @@ impl Judge<'_> {
         found: &mut Vec<Failure>,
     ) {
         let mut aside = Vec::new();
-        if let Some(Json::Object(map)) = outcome.response.as_mut() {
+        if let Some(Answer::Whole(Json::Object(map))) = outcome.answer.as_mut() {
             aside.extend(leave_out.iter().filter_map(|key| map.shift_remove_entry(*key)));
         }
         let before = found.len();
-        self.mismatches(expected.check(outcome.response.as_ref(), "$.response"), found);
-        if let Some(Json::Object(map)) = outcome.response.as_mut() {
+        self.mismatches(expected.check(outcome.response(), "$.response"), found);
+        if let Some(Answer::Whole(Json::Object(map))) = outcome.answer.as_mut() {
             map.extend(aside);
         }
         if let (Some(first), Some(words)) = (found.get_mut(before), outcome.in_words())
@@ -184,7 +184,7 @@ impl Judge<'_> {
     }
 
     fn silence(&self, check: &Check, outcome: &Outcome<'_>) -> Option<Failure> {
-        let response = outcome.response.as_ref()?;
+        let response = outcome.response()?;
         let mut failure = self.mismatch("an answer came, and none was expected".to_owned(), check.span);
         failure.path = Some("$.response".into());
         failure.actual = Some(response.clone());
@@ -215,6 +215,11 @@ impl Judge<'_> {
     pub(super) fn at(&self, span: Span) -> At {
         At::new(self.source, span)
     }
+}
+
+/// Whether the envelope of the answer is looked at, and not only its body.
+pub(super) fn needs_envelope(checks: &[Check]) -> bool {
+    checks.iter().any(|check| matches!(check.rule, Rule::Envelope { .. } | Rule::At { .. } | Rule::Silence))
 }
 
 /// Whether an expectation says how the answer must have turned out.

@@ -1,6 +1,7 @@
 //! What a step came to, as one value: the fields that `expect` names and that `capture` and `checks` look into.
 
 use super::window::Window;
+use crate::mcp::message::{Kind, Malformed, Message};
 use crate::source::Json;
 use serde_json::{Map, json};
 use std::time::Duration;
@@ -8,8 +9,8 @@ use std::time::Duration;
 /// The outcome of a step.
 #[derive(Debug)]
 pub(super) struct Outcome<'a> {
-    /// The whole answer.
-    pub(super) response: Option<Json>,
+    /// The answer.
+    pub(super) answer: Option<Answer>,
     /// Everything that came while the step was open.
     pub(super) window: &'a Window,
     /// How long the answer took.
@@ -18,13 +19,51 @@ pub(super) struct Outcome<'a> {
     pub(super) exit_code: Option<Json>,
 }
 
+/// An answer, read as far as somebody looks at it: most checks look only at the body.
+#[derive(Debug)]
+pub(super) enum Answer {
+    /// The whole envelope.
+    Whole(Json),
+    /// Its `result`.
+    Result(Json),
+    /// Its `error`.
+    Error(Json),
+}
+
+impl Answer {
+    /// Reads a response; `whole` when its envelope is wanted too.
+    pub(super) fn read(message: &Message, whole: bool) -> Result<Answer, Malformed> {
+        match message.kind {
+            Kind::Response { is_error: false, .. } if !whole => message.body().map(Answer::Result),
+            Kind::Response { is_error: true, .. } if !whole => message.body().map(Answer::Error),
+            _ => message.value().map(Answer::Whole),
+        }
+    }
+}
+
 impl Outcome<'_> {
     pub(super) fn result(&self) -> Option<&Json> {
-        self.response.as_ref()?.get("result")
+        match self.answer.as_ref()? {
+            Answer::Whole(whole) => whole.get("result"),
+            Answer::Result(result) => Some(result),
+            Answer::Error(_) => None,
+        }
     }
 
     pub(super) fn error(&self) -> Option<&Json> {
-        self.response.as_ref()?.get("error")
+        match self.answer.as_ref()? {
+            Answer::Whole(whole) => whole.get("error"),
+            Answer::Error(error) => Some(error),
+            Answer::Result(_) => None,
+        }
+    }
+
+    /// The whole envelope, when it was read.
+    pub(super) fn response(&self) -> Option<&Json> {
+        match self.answer.as_ref()? {
+            Answer::Whole(whole) => Some(whole),
+            Answer::Result(_) | Answer::Error(_) => None,
+        }
     }
 
     /// `isError` of a result: false when the server omits it.
@@ -85,7 +124,7 @@ impl Outcome<'_> {
             }
         };
         let message = |(method, params): (&str, Json)| json!({"method": method, "params": params});
-        put("response", self.response.clone());
+        put("response", self.response().cloned());
         put("result", self.result().cloned());
         put("error", self.error().cloned());
         put("isError", self.is_error());
@@ -135,8 +174,8 @@ mod tests {
 
     fn text(result: Json) -> Option<String> {
         let window = Window::default();
-        let response = Some(json!({"result": result}));
-        Outcome { response, window: &window, took: Duration::ZERO, exit_code: None }.text()
+        let answer = Some(Answer::Result(result));
+        Outcome { answer, window: &window, took: Duration::ZERO, exit_code: None }.text()
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Structured content is held against the tool's own `outputSchema`, which is listed once per session, when the first
 //! structured answer comes.
 
-use super::exchange::{Call, End, Exchange, Pages};
+use super::call::{Call, End, Pages};
+use super::exchange::Exchange;
 use super::judge::Judge;
 use super::line::page;
 use super::respond::Scripts;
@@ -52,7 +53,7 @@ async fn list(
     let mut calls = [call];
     let none = Respond::default();
     let server = session.server.clone();
-    let tmp = session.tmp().to_owned();
+    let tmp = session.tmp();
     let scripts = Scripts {
         step: &none,
         suite: &steps.file.suite.respond,

@@ -1,5 +1,6 @@
 //! One process of a server under test, from spawn to exit.
 
+use super::alarm::Alarm;
 use super::fault::{Code, Fault};
 use super::stop::Listener;
 use super::window::Window;
@@ -47,8 +48,10 @@ pub(super) struct Session {
     pub(super) turns: HashMap<String, usize>,
     /// The tools' output schemas, once they were asked for.
     pub(super) output_schemas: Option<HashMap<String, Option<Expected>>>,
+    /// Rings when a step has waited long enough.
+    pub(super) alarm: Alarm,
     tmp: TempDir,
-    tmp_text: String,
+    tmp_text: Rc<str>,
     last_id: u64,
 }
 
@@ -89,6 +92,7 @@ impl Session {
         match begun {
             Ok(introduction) => Ok((session, introduction)),
             Err(fault) => {
+                let fault = fault.hint(format!("it was started with `{}`", command_line(&session.server)));
                 let closed = session.stdio.close(HURRIED.min(session.server.shutdown_timeout)).await;
                 for incoming in closed.rest {
                     if let Incoming::Stderr(text) = incoming {
@@ -136,8 +140,9 @@ impl Session {
             overdue: Vec::new(),
             turns: HashMap::new(),
             output_schemas: None,
+            alarm: Alarm::default(),
             tmp,
-            tmp_text,
+            tmp_text: tmp_text.into(),
             last_id: 0,
         })
     }
@@ -241,7 +246,7 @@ impl Session {
 
     async fn send_json(&mut self, message: &Json, window: &mut Window) -> Result<(), Fault> {
         let line = format!("{message}\n");
-        window.sent(&line);
+        window.sent(line.as_str());
         match self.stdio.send(line.as_bytes()).await {
             Ok(()) => Ok(()),
             // The reason is how the process ended, which comes as an event of its own.
@@ -272,8 +277,8 @@ impl Session {
     }
 
     /// `${tmp}`.
-    pub(super) fn tmp(&self) -> &str {
-        &self.tmp_text
+    pub(super) fn tmp(&self) -> Rc<str> {
+        self.tmp_text.clone()
     }
 
     /// The folder behind `${tmp}`.
@@ -299,6 +304,19 @@ fn early_reply(id: &Json, method: &str) -> Json {
         "ping" => json!({"jsonrpc": "2.0", "id": id, "result": {}}),
         _ => json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": "method not found"}}),
     }
+}
+
+/// The command as a shell would take it.
+fn command_line(server: &Server) -> String {
+    let quoted = |word: &String| {
+        let plain = |c: char| c.is_alphanumeric() || "-_./=:,@%+${}".contains(c);
+        if !word.is_empty() && word.chars().all(plain) {
+            word.clone()
+        } else {
+            format!("'{}'", word.replace('\'', "'\\''"))
+        }
+    };
+    std::iter::once(&server.command).chain(&server.args).map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// `mcptest` as a server's command is this very program, wherever it is installed.

@@ -1,12 +1,14 @@
 //! One step after the other, or several in parallel: fill in, send, listen, judge, capture, tell.
 
-use super::exchange::{Call, End, Exchange, Pages};
-use super::fault::{Code, Fault};
-use super::judge::{Judge, malformed};
+use super::call::{Call, End, Pages};
+use super::capture::capture;
+use super::ending::fault_of;
+use super::exchange::Exchange;
+use super::judge::{Judge, malformed, needs_envelope};
 use super::line::{Awaits, line};
-use super::outcome::Outcome;
+use super::outcome::{Answer, Outcome};
 use super::respond::{Scripts, Turns};
-use super::session::{Session, plain};
+use super::session::Session;
 use super::slot::{Desk, Slot};
 use super::window::Window;
 use super::{evidence, output_schema};
@@ -20,6 +22,7 @@ use crate::source::{Json, Span};
 use crate::suite::template::Found;
 use crate::suite::{self, Action, Case, Close, Field, Row, Step};
 use std::collections::HashMap;
+use std::path::Path;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -127,7 +130,7 @@ impl Steps<'_, '_> {
         let closed = ready.iter().any(|step| matches!(step.action(), Action::Close(_)));
         let awaited = calls.iter().any(|call| call.until_exit);
         if closed || awaited || !session.is_alive() {
-            ended.died = !closed && !(awaited && session.exit.is_some());
+            ended.died = !closed && !awaited;
             slot.close(self.desk).await;
         }
         ended
@@ -146,7 +149,8 @@ impl Steps<'_, '_> {
         let source = &self.file.suite.source;
         let judge = Judge { source, step, tmp: session.tmp_folder() };
         let mut missing: Vec<(String, Span)> = Vec::new();
-        let moment = Moment { captures: self.captures, tmp: session.tmp() };
+        let tmp = session.tmp();
+        let moment = Moment { captures: self.captures, tmp: &tmp };
         let mut scope = |name: &str, span: Span| {
             let found = self.file.scope.lookup(name, self.row, Some(&moment));
             if matches!(found, Found::Unknown | Found::Later) {
@@ -222,7 +226,7 @@ impl Steps<'_, '_> {
             .find(|respond| !respond.entries.is_empty())
             .unwrap_or(&none);
         let server = session.server.clone();
-        let tmp = session.tmp().to_owned();
+        let tmp = session.tmp();
         let scripts = Scripts {
             step: step_scripts,
             suite: &self.file.suite.respond,
@@ -238,14 +242,13 @@ impl Steps<'_, '_> {
             Action::Close(Close::Kill) => session.stdio.child().kill(),
             _ => {}
         }
-        let tmp_folder = session.tmp_folder().to_owned();
         let listener = &mut self.desk.listener;
         let mut exchange = Exchange { session, calls, scripts: &scripts, turns: self.turns, listener };
         let Action::Wait(duration) = ready[0].action() else { return exchange.run().await };
-        let judge = Judge { source: &self.file.suite.source, step: ready[0].step, tmp: &tmp_folder };
+        let judge = Judge { source: &self.file.suite.source, step: ready[0].step, tmp: Path::new(&*tmp) };
         let checks = ready[0].checks();
         let holds = |window: &Window| {
-            let mut outcome = Outcome { response: None, window, took: Duration::ZERO, exit_code: None };
+            let mut outcome = Outcome { answer: None, window, took: Duration::ZERO, exit_code: None };
             judge.judge(checks, &mut outcome).is_empty()
         };
         let mut failing = !holds(&exchange.session.between);
@@ -262,7 +265,7 @@ impl Steps<'_, '_> {
     /// Judges a call and tells how the step ended.
     async fn conclude(&mut self, ready: &Ready<'_>, call: &mut Call, session: &mut Session, ended: &mut Ended) {
         let window = std::mem::take(&mut call.window);
-        let (mut failures, captured) = match self.fault(ready, call, session, &window) {
+        let (mut failures, captured) = match fault(ready, call, session) {
             Some(End::Interrupted) => {
                 ended.interrupted = true;
                 (Vec::new(), HashMap::new())
@@ -295,23 +298,6 @@ impl Steps<'_, '_> {
         ended.failures.extend(failures);
     }
 
-    /// How a call ended, when that leaves nothing to judge.
-    fn fault(&self, ready: &Ready<'_>, call: &Call, session: &Session, _window: &Window) -> Option<End> {
-        match call.end.as_ref()? {
-            End::Done if call.until_exit && session.exit.is_none() && !matches!(ready.action(), Action::Wait(_)) => {
-                Some(End::TimedOut)
-            }
-            End::Done => None,
-            End::TimedOut if call.hopes_for_silence => None,
-            End::TimedOut if call.line.awaits == Awaits::AnyAnswer && !call.until_exit => {
-                let fields = [Field::Response, Field::Result, Field::Error, Field::IsError];
-                let wanted = ready.checks().iter().any(|check| fields.contains(&check.field));
-                wanted.then_some(End::TimedOut)
-            }
-            end => Some(end.clone()),
-        }
-    }
-
     async fn judge(
         &mut self,
         ready: &Ready<'_>,
@@ -319,15 +305,15 @@ impl Steps<'_, '_> {
         session: &mut Session,
         window: &Window,
     ) -> (Vec<Failure>, HashMap<String, Json>) {
-        let source = self.file.suite.source.clone();
-        let tmp = session.tmp_folder().to_owned();
-        let judge = Judge { source: &source, step: ready.step, tmp: &tmp };
+        let tmp = session.tmp();
+        let judge = Judge { source: &self.file.suite.source, step: ready.step, tmp: Path::new(&*tmp) };
         let joined = call.pages.as_mut().and_then(|pages| pages.joined.take());
-        let response = match (joined, &call.answer) {
-            (Some(joined), _) => Some(joined),
+        let whole = needs_envelope(ready.checks()) || !ready.step.captures.is_empty();
+        let answer = match (joined, &call.answer) {
+            (Some(joined), _) => Some(Answer::Whole(joined)),
             (None, None) => None,
-            (None, Some(answer)) => match answer.value() {
-                Ok(value) => Some(value),
+            (None, Some(answer)) => match Answer::read(answer, whole) {
+                Ok(answer) => Some(answer),
                 Err(why) => {
                     let fault = malformed(&why.to_string());
                     let at = judge.at(ready.step.span);
@@ -336,7 +322,7 @@ impl Steps<'_, '_> {
             },
         };
         let exit_code = session.exit.filter(|_| call.until_exit).map(|exit| exit.code.map_or(Json::Null, Json::from));
-        let mut outcome = Outcome { response, window, took: call.took, exit_code };
+        let mut outcome = Outcome { answer, window, took: call.took, exit_code };
         let step = self.step_id(ready.number);
         let mut failures = {
             let _scope = matcher::Scope::enter(step.clone());
@@ -361,61 +347,19 @@ impl Steps<'_, '_> {
     }
 }
 
-fn capture(
-    step: &Step,
-    outcome: &Json,
-    judge: &Judge<'_>,
-    captured: &mut HashMap<String, Json>,
-    failures: &mut Vec<Failure>,
-) {
-    for capture in &step.captures {
-        let nodes = capture.path.query(outcome).all();
-        let value = match nodes.as_slice() {
-            _ if capture.all => Json::Array(nodes.into_iter().cloned().collect()),
-            [node] => (*node).clone(),
-            nodes => {
-                let count = if nodes.is_empty() { "nothing".to_owned() } else { format!("{} values", nodes.len()) };
-                let message = format!("`{}` cannot be captured: `{}` gives {count}", capture.name, capture.path);
-                let mut failure = judge.mismatch(message, capture.span);
-                if !nodes.is_empty() {
-                    failure.hints.push(format!("`\"{}[]\"` takes all of them, as a list", capture.name));
-                }
-                failures.push(failure);
-                continue;
-            }
-        };
-        captured.insert(capture.name.clone(), value);
-    }
-}
-
-fn fault_of(end: &End, call: &Call, window: &Window, session: &Session) -> Fault {
-    let what = call.line.method.as_deref().map_or("the line".to_owned(), |method| format!("`{method}`"));
-    let nameless = || {
-        let error = window.received_errors_without_id().next()?;
-        Some(format!("the server sent an error that names no request: {error}"))
-    };
-    match end {
-        End::TimedOut if session.broken => Fault::new(
-            Code::Timeout,
-            format!("{what} could not be sent within {}: the server does not read", plain(call.timeout)),
-        ),
-        End::TimedOut | End::Done if call.until_exit => {
-            Fault::new(Code::Timeout, format!("the server did not end within {}", plain(call.timeout)))
+/// How a call ended, when that leaves nothing to judge.
+fn fault(ready: &Ready<'_>, call: &Call, session: &Session) -> Option<End> {
+    match call.end.as_ref()? {
+        End::Done if call.until_exit && session.exit.is_none() && !matches!(ready.action(), Action::Wait(_)) => {
+            Some(End::TimedOut)
         }
-        End::TimedOut => {
-            let fault = Fault::new(Code::Timeout, format!("no answer to {what} within {}", plain(call.timeout)));
-            match nameless() {
-                Some(hint) => fault.hint(hint),
-                None => fault.hint("if the server needs longer, raise `timeout` on the step or on the server"),
-            }
+        End::Done => None,
+        End::TimedOut if call.hopes_for_silence => None,
+        End::TimedOut if call.line.awaits == Awaits::AnyAnswer && !call.until_exit => {
+            let fields = [Field::Response, Field::Result, Field::Error, Field::IsError];
+            let wanted = ready.checks().iter().any(|check| fields.contains(&check.field));
+            wanted.then_some(End::TimedOut)
         }
-        End::Exited(exit) => Fault::new(Code::Crashed, format!("the server ended before it answered {what} ({exit})")),
-        End::StdoutClosed => {
-            Fault::new(Code::ConnectionLost, format!("the server closed its stdout before it answered {what}"))
-        }
-        End::Malformed(why) => {
-            Fault::new(Code::MalformedResponse, format!("the answer to {what} cannot be read: {why}"))
-        }
-        End::Done | End::Interrupted => Fault::new(Code::ConnectionLost, "the step did not run to its end"),
+        end => Some(end.clone()),
     }
 }

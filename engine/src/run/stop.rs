@@ -1,6 +1,8 @@
 //! The end before the end: Ctrl-C, SIGTERM, and too many failures.
 
 use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
@@ -56,20 +58,35 @@ impl Stop {
 
     /// A listener that a worker keeps.
     pub(super) fn listen(&self) -> Listener {
-        Listener(self.0.subscribe())
+        let mut receiver = self.0.subscribe();
+        let signal = Box::pin(async move {
+            if receiver.wait_for(|reason| *reason == Reason::Interrupted).await.is_err() {
+                std::future::pending::<()>().await;
+            }
+        });
+        Listener { heard: false, signal }
     }
 }
 
-/// Hears of a signal.
-#[derive(Debug)]
-pub(super) struct Listener(watch::Receiver<Reason>);
+/// Hears of a signal. Its future lives as long as the worker, so that asking it costs a look and not a registration.
+pub(super) struct Listener {
+    heard: bool,
+    signal: Pin<Box<dyn Future<Output = ()>>>,
+}
 
 impl Listener {
+    /// Ready when a signal came; never otherwise.
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if !self.heard {
+            ready!(self.signal.as_mut().poll(cx));
+            self.heard = true;
+        }
+        Poll::Ready(())
+    }
+
     /// Returns when a signal came; never otherwise.
     pub(super) async fn interrupted(&mut self) {
-        if self.0.wait_for(|reason| *reason == Reason::Interrupted).await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        std::future::poll_fn(|cx| self.poll(cx)).await;
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::event::Direction;
 use crate::mcp::message::{Kind, Message};
 use crate::source::Json;
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// How much a window keeps: beyond it messages are counted and dropped, so that a flooding server costs memory for one
@@ -27,14 +28,15 @@ pub(super) struct Window {
 /// Something that crossed the pipe.
 #[derive(Debug)]
 enum Entry {
-    Sent(String),
+    Sent(Vec<u8>),
     Received(Rc<Message>),
     Noise(String),
 }
 
 impl Window {
-    pub(super) fn sent(&mut self, line: &str) {
-        self.push(line.len(), Entry::Sent(line.trim_end().to_owned()));
+    pub(super) fn sent(&mut self, line: impl Into<Vec<u8>>) {
+        let line = line.into();
+        self.push(line.len(), Entry::Sent(line));
     }
 
     pub(super) fn received(&mut self, message: Rc<Message>) {
@@ -100,11 +102,11 @@ impl Window {
     }
 
     /// Everything that crossed the pipe, in order.
-    pub(super) fn frames(&self) -> impl DoubleEndedIterator<Item = (Direction, &str)> {
+    pub(super) fn frames(&self) -> impl Iterator<Item = (Direction, Cow<'_, str>)> {
         self.entries.iter().map(|entry| match entry {
-            Entry::Sent(line) => (Direction::Sent, line.as_str()),
-            Entry::Received(message) => (Direction::Received, message.raw.as_str()),
-            Entry::Noise(line) => (Direction::Noise, line.as_str()),
+            Entry::Sent(line) => (Direction::Sent, String::from_utf8_lossy(line.trim_ascii_end())),
+            Entry::Received(message) => (Direction::Received, message.raw.as_str().into()),
+            Entry::Noise(line) => (Direction::Noise, line.as_str().into()),
         })
     }
 

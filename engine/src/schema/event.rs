@@ -82,8 +82,23 @@ fn run_started() -> Value {
         "tests": count("Selected tests."),
         "jobs": count("Workers."),
         "seed": count("The seed of `--shuffle`."),
+        "extensions": { "type": "array", "items": extension(), "description": "The extensions that were loaded." },
     });
     object("The plan stands and the run begins.", &["version", "files", "tests", "jobs"], properties)
+}
+
+fn extension() -> Value {
+    let texts = |doc: &str| json!({ "type": "array", "items": { "type": "string" }, "description": doc });
+    let properties = json!({
+        "id": text("How failures name it."),
+        "version": text("What it calls its version."),
+        "file": text("Its file."),
+        "roles": texts("`matcher`, `reporter`, `transform`."),
+        "matchers": texts("The matchers it offers, with their `$`."),
+        "replaces": texts("The built-in matchers that it replaces."),
+        "grants": texts("What it may do beyond computing."),
+    });
+    object("An extension that takes part in the run.", &["id", "version", "file", "roles"], properties)
 }
 
 fn session_opened() -> Value {
@@ -120,12 +135,16 @@ fn attempt() -> Value {
 
 fn log() -> Value {
     let properties = json!({
-        "from": { "enum": ["stderr", "engine"] },
+        "from": { "enum": ["stderr", "engine", "extension"] },
         "session": text("The session."),
         "step": reference("step"),
         "text": text("One or more lines."),
     });
-    object("A line of talk: the server's stderr, or the engine's own notes.", &["from", "text"], properties)
+    object(
+        "A line of talk: the server's stderr, the engine's own notes, or what an extension logged.",
+        &["from", "text"],
+        properties,
+    )
 }
 
 fn step_finished() -> Value {

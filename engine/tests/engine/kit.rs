@@ -7,20 +7,20 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// A folder of its own for one test.
-pub struct Place {
+pub(crate) struct Place {
     folder: TempDir,
 }
 
 /// What a run said.
 #[derive(Debug)]
-pub struct Said {
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Said {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 /// The scripted server.
-pub fn fixture_server() -> String {
+pub(crate) fn fixture_server() -> String {
     let mut path = std::env::current_exe().expect("the test binary has a path");
     path.pop();
     path.pop();
@@ -29,17 +29,17 @@ pub fn fixture_server() -> String {
 }
 
 impl Place {
-    pub fn new() -> Place {
+    pub(crate) fn new() -> Place {
         Place { folder: TempDir::new().expect("a temporary folder") }
     }
 
     /// A place with a config for the scripted server with these flags, and a suite.
-    pub fn with_fixture(flags: &[&str], suite: &str) -> Place {
+    pub(crate) fn with_fixture(flags: &[&str], suite: &str) -> Place {
         Place::with_config(flags, "", suite)
     }
 
     /// The same, with further lines in the config.
-    pub fn with_config(flags: &[&str], lines: &str, suite: &str) -> Place {
+    pub(crate) fn with_config(flags: &[&str], lines: &str, suite: &str) -> Place {
         let place = Place::new();
         let mut args: Vec<Value> = flags.iter().map(|flag| Value::from(*flag)).collect();
         args.extend(["--pid-file".into(), place.path("pids").to_str().expect("text").into()]);
@@ -49,32 +49,32 @@ impl Place {
         place
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path(name);
         std::fs::create_dir_all(path.parent().expect("a parent")).expect("folders can be made");
         std::fs::write(path, text).expect("a file can be written");
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    pub fn command(&self, args: &[&str]) -> Command {
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcptest"));
         command.args(args).current_dir(self.folder.path()).env_remove("CI").env("NO_COLOR", "1");
         command
     }
 
-    pub fn mcptest(&self, args: &[&str]) -> Said {
+    pub(crate) fn mcptest(&self, args: &[&str]) -> Said {
         said(self.command(args).output().expect("the binary runs"))
     }
 
     /// Runs with `--json`, and gives the report.
-    pub fn report(&self, args: &[&str]) -> (i32, Value) {
+    pub(crate) fn report(&self, args: &[&str]) -> (i32, Value) {
         let said = self.mcptest(&[&["run", "--json"], args].concat());
         let report = serde_json::from_str(&said.stdout)
             .unwrap_or_else(|error| panic!("no report ({error}):\n{}\n{}", said.stdout, said.stderr));
@@ -82,7 +82,7 @@ impl Place {
     }
 
     /// Every process that the scripted server wrote down is gone.
-    pub fn assert_nothing_left(&self) {
+    pub(crate) fn assert_nothing_left(&self) {
         let pids = self.read("pids");
         let deadline = Instant::now() + Duration::from_secs(10);
         for pid in pids.lines().filter_map(|line| line.trim().parse::<u32>().ok()) {
@@ -94,7 +94,7 @@ impl Place {
     }
 }
 
-pub fn said(output: Output) -> Said {
+pub(crate) fn said(output: Output) -> Said {
     Said {
         code: output.status.code().unwrap_or(-1),
         stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
@@ -103,7 +103,7 @@ pub fn said(output: Output) -> Said {
 }
 
 /// Whether a process is there and is no zombie.
-pub fn is_running(pid: u32) -> bool {
+pub(crate) fn is_running(pid: u32) -> bool {
     let Ok(status) = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")) else {
         return cfg!(not(target_os = "linux"))
             && Command::new("kill").args(["-0", &pid.to_string()]).status().is_ok_and(|s| s.success());
@@ -112,7 +112,7 @@ pub fn is_running(pid: u32) -> bool {
 }
 
 /// `name: status (code)` of every test, in order.
-pub fn verdicts(report: &Value) -> Vec<String> {
+pub(crate) fn verdicts(report: &Value) -> Vec<String> {
     let tests = report["suites"]
         .as_array()
         .into_iter()
@@ -133,7 +133,7 @@ pub fn verdicts(report: &Value) -> Vec<String> {
 }
 
 /// The messages of every failure, in order.
-pub fn messages(report: &Value) -> Vec<String> {
+pub(crate) fn messages(report: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for suite in report["suites"].as_array().into_iter().flatten() {
         for test in suite["tests"].as_array().into_iter().flatten() {

@@ -1,6 +1,11 @@
 //! The table of figures, in Markdown.
 
 use super::measure::Sample;
+use crate::process::root;
+use anyhow::{Context, Result};
+
+const BEGIN: &str = "<!-- bench: written by `cargo xtask bench` -->\n";
+const END: &str = "<!-- end of bench -->";
 
 /// Rows, and how much the machine varied.
 #[derive(Default)]
@@ -33,4 +38,14 @@ impl Table {
             self.noise * 100.0
         )
     }
+}
+
+/// Puts a table between its marks in the README.
+pub fn into_readme(table: &str) -> Result<()> {
+    let path = root().join("README.md");
+    let readme = std::fs::read_to_string(&path)?;
+    let (before, rest) = readme.split_once(BEGIN).context("the README has no place for the table")?;
+    let (_, after) = rest.split_once(END).context("the README's place for the table has no end")?;
+    std::fs::write(path, format!("{before}{BEGIN}{table}{END}{after}"))?;
+    Ok(())
 }

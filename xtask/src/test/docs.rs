@@ -1,11 +1,12 @@
 //! The documentation holds: links lead somewhere, and the suites shown in it run.
 //!
 //! A code block that opens with ```` ```yaml run ```` is a suite that passes against the demo server, one that opens with
-//! ```` ```yaml check ```` is a suite that is valid, ```` ```yaml config ```` is a valid config.
+//! ```` ```yaml check ```` is a suite that is valid, ```` ```yaml config ```` is a valid config. ```` ```text failure ````
+//! is what the suite in examples/failing prints.
 
 use super::{Findings, suites};
 use crate::engine::Engine;
-use crate::process::{output, root};
+use crate::process::{output, root, run};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 
@@ -76,11 +77,14 @@ fn blocks(text: &str) -> Vec<(String, usize, String)> {
             (None, None) => {}
         }
     }
-    blocks.retain(|(info, _, _)| matches!(info.as_str(), "yaml run" | "yaml check" | "yaml config"));
+    blocks.retain(|(info, _, _)| matches!(info.as_str(), "yaml run" | "yaml check" | "yaml config" | "text failure"));
     blocks
 }
 
 fn block(engine: &Engine, kind: &str, text: &str) -> Result<()> {
+    if kind == "text failure" {
+        return printed(engine, text);
+    }
     let folder = std::env::temp_dir().join(format!("mcptest-docs-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("files"))?;
     let (config, suite) = if kind == "yaml config" { (text, PING) } else { (DEMO, text) };
@@ -92,4 +96,14 @@ fn block(engine: &Engine, kind: &str, text: &str) -> Result<()> {
     };
     std::fs::remove_dir_all(&folder)?;
     outcome
+}
+
+/// Every line of a failure shown in the docs is printed, but for what differs from run to run: times and ids.
+fn printed(engine: &Engine, shown: &str) -> Result<()> {
+    let outcome = run(engine.command(&["run"]).current_dir(root().join("examples").join("failing")))?;
+    let printed = String::from_utf8_lossy(&outcome.stdout).into_owned();
+    for line in shown.lines().filter(|line| !line.contains("✗ failed") && !line.contains("\"id\":\"mcptest-")) {
+        ensure!(printed.lines().any(|candidate| candidate.trim_end() == line.trim_end()), "not printed: `{line}`");
+    }
+    Ok(())
 }

@@ -5,6 +5,7 @@ use super::{CheckArgs, load};
 use crate::cli::{BAD_INPUT, FAILED, OK, Talk, screen};
 use crate::extension::{Argument, Extension, Request, Role};
 use crate::reporter::text::count;
+use crate::reporter::visible::visible;
 use serde_json::{Value, json};
 
 /// Deep enough for a careless recursion to show.
@@ -44,7 +45,7 @@ pub(super) fn check(args: &CheckArgs, talk: &Talk) -> u8 {
     }
     let _ = crate::extension::log::take();
     for problem in &problems {
-        screen::print(&format!("✗ {problem}\n"));
+        screen::print(&format!("✗ {}\n", visible(problem)));
     }
     screen::print(&format!("{}: {}, {}\n", live.id, count(held, "check") + " held", count(problems.len(), "problem")));
     if problems.is_empty() { OK } else { FAILED }

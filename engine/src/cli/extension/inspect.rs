@@ -4,6 +4,7 @@ use super::{declared, registry, tell_fault};
 use crate::cli::{OK, screen};
 use crate::extension::wasm::{PACKAGE, Shape};
 use crate::extension::{Extension as _, Manifest};
+use crate::reporter::visible::visible;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -48,7 +49,10 @@ fn document(manifest: &Manifest, shape: &Shape, size: usize, digest: &str) -> se
 }
 
 fn page(manifest: &Manifest, shape: &Shape, size: usize, digest: &str) -> String {
-    let list = |items: &[String], none: &str| if items.is_empty() { none.to_owned() } else { items.join(", ") };
+    let list = |items: &[String], none: &str| match items {
+        [] => none.to_owned(),
+        items => visible(&items.join(", ")).into_owned(),
+    };
     let roles: Vec<String> = manifest.roles.iter().map(|role| role.name().to_owned()).collect();
     let asks: Vec<String> = manifest.capabilities.iter().map(ToString::to_string).collect();
     let wasi: Vec<String> = shape.imports.iter().filter(|name| !name.starts_with(PACKAGE)).cloned().collect();
@@ -63,9 +67,9 @@ fn page(manifest: &Manifest, shape: &Shape, size: usize, digest: &str) -> String
         list(&wasi, "nothing of WASI"),
     );
     for matcher in &manifest.matchers {
-        text.push_str(&format!("\n  ${}  {}\n", matcher.name, matcher.summary));
+        text.push_str(&format!("\n  ${}  {}\n", matcher.name, visible(&matcher.summary)));
         if let Some(schema) = &matcher.argument_schema {
-            text.push_str(&format!("    argument: {schema}\n"));
+            text.push_str(&format!("    argument: {}\n", visible(schema)));
         }
     }
     text

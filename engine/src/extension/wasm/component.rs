@@ -13,7 +13,7 @@ use super::instance::{Ended, Guest, Instance, Mold};
 use super::limits::Limits;
 use super::sandbox::Sandbox;
 use super::state::State;
-use crate::extension::fault::{Code, Fault};
+use crate::extension::fault::{Code, Fault, plain};
 use crate::extension::{
     Argument, Difference, Extension, Isolation, Manifest, MatcherInfo, Output, Request, Role, Verdict, log,
 };
@@ -130,15 +130,15 @@ impl Component {
             types::Failure::UnknownMatcher(matcher) => Fault::new(
                 Code::ToolNotExposed,
                 name,
-                format!("extension `{name}` says that it has no matcher `{}`", short(matcher)),
+                format!("extension `{name}` says that it has no matcher `{}`", plain(&matcher)),
             ),
             types::Failure::InvalidArgument(why) => Fault::new(
                 Code::ExtensionError,
                 name,
-                format!("extension `{name}` cannot work with the argument: {}", short(why)),
+                format!("extension `{name}` cannot work with the argument: {}", plain(&why)),
             ),
             types::Failure::Internal(why) => {
-                Fault::new(Code::ExtensionError, name, format!("extension `{name}` failed in {call}: {}", short(why)))
+                Fault::new(Code::ExtensionError, name, format!("extension `{name}` failed in {call}: {}", plain(&why)))
             }
         }
     }
@@ -158,7 +158,7 @@ impl Component {
         serde_json::from_str(&text).map(Some).map_err(|error| {
             let name = &self.name;
             let message = format!("the answer of extension `{name}` to {call}: `{field}` is not JSON: {error}");
-            Fault::new(Code::MalformedResponse, name, message).hint(format!("it is: {}", short(text)))
+            Fault::new(Code::MalformedResponse, name, message).hint(format!("it is: {}", plain(&text)))
         })
     }
 
@@ -166,16 +166,6 @@ impl Component {
         let name = &self.name;
         Fault::new(Code::ToolNotExposed, name, format!("extension `{name}` is no {}", role.name()))
     }
-}
-
-/// A text of the guest, cut to what fits a message.
-fn short(mut text: String) -> String {
-    const MOST: usize = 1000;
-    if text.len() > MOST {
-        text.truncate(text.floor_char_boundary(MOST));
-        text.push('…');
-    }
-    text
 }
 
 impl Extension for Component {
@@ -194,7 +184,7 @@ impl Extension for Component {
         })?;
         match answer {
             Ok(()) => Ok(Argument::Valid),
-            Err(types::Failure::InvalidArgument(why)) => Ok(Argument::Invalid(short(why))),
+            Err(types::Failure::InvalidArgument(why)) => Ok(Argument::Invalid(plain(&why))),
             Err(failure) => Err(self.failure(call, failure)),
         }
     }

@@ -58,7 +58,11 @@ pub(super) fn text_of(value: &Json) -> Option<Cow<'_, str>> {
             _ => number.to_string(),
         })),
         Json::Array(items) => {
-            let texts: Vec<_> = items.iter().map(|item| text_of(item).unwrap_or_default()).collect();
+            let text = |item| match item {
+                &Json::Object(_) => Cow::Borrowed("[object Object]"),
+                item => text_of(item).unwrap_or_default(),
+            };
+            let texts: Vec<_> = items.iter().map(text).collect();
             Some(Cow::Owned(texts.join(",")))
         }
         Json::Null | Json::Object(_) => None,

@@ -1,5 +1,6 @@
 //! Patterns over numbers. A text that begins with a number counts as that number, as JavaScript's `parseFloat` has it.
 
+use super::bare::text_of;
 use super::{Malformed, Named, malformed, names};
 use crate::matcher::equality;
 use crate::matcher::leaf::{Rule, Verdict};
@@ -22,8 +23,10 @@ pub(super) fn compile(it: &Named<'_>) -> Result<Option<Tree>, Malformed> {
         "greaterThanOrEqual" => Numeric::Bound(Order::GreaterOrEqual, one(it)?),
         "lessThan" => Numeric::Bound(Order::Less, one(it)?),
         "lessThanOrEqual" => Numeric::Bound(Order::LessOrEqual, one(it)?),
-        "equals" => Numeric::Equal(one(it)?, true),
-        "notEquals" => Numeric::Equal(one(it)?, false),
+        "equals" | "notEquals" => match leading(&it.argument.plain()) {
+            Some((number, _)) => Numeric::Equal(number, it.name == "equals"),
+            None => return Ok(Some(it.leaf(Text { is: it.argument.plain(), equal: it.name == "equals" }))),
+        },
         "between" | "range" => {
             let (low, high) = two(it)?;
             if equality::compare(&low, &high) == Some(Ordering::Greater) {
@@ -47,6 +50,26 @@ pub(super) fn compile(it: &Named<'_>) -> Result<Option<Tree>, Malformed> {
         _ => return Ok(None),
     };
     Ok(Some(it.leaf(rule)))
+}
+
+/// `equals` with something that is no number, which mcp-aegis never finds equal.
+#[derive(Debug)]
+struct Text {
+    is: String,
+    equal: bool,
+}
+
+impl Rule for Text {
+    fn judge(&self, actual: &Json) -> Verdict {
+        match text_of(actual) {
+            Some(text) => ((text == self.is) == self.equal).into(),
+            None => Verdict::Needs("text"),
+        }
+    }
+
+    fn reason(&self, _actual: &Json) -> String {
+        format!("the text is {}{:?}", if self.equal { "not " } else { "" }, self.is)
+    }
 }
 
 fn one(it: &Named<'_>) -> Result<Number, Malformed> {

@@ -31,6 +31,14 @@ impl Compiler<'_> {
     /// Compiles a mapping that has keys of this family; other keys beside them are compared too.
     pub(in crate::matcher) fn object(&mut self, entries: &[Entry], span: Span, manner: Manner) -> Tree {
         let has = |name: &str| entries.iter().any(|entry| key(&entry.key).is_some_and(|(known, _)| known == name));
+        // A negated condition leaves the other keys to be compared as usual; beside the rest mcp-aegis looks at none of
+        // them, or only at those that are written.
+        let usual = entries.iter().all(|entry| key(&entry.key).is_none_or(|it| it == ("crossField", true)));
+        let (around, inside) = match (usual, has("partial")) {
+            (true, _) => (manner, manner),
+            (false, true) => (Manner::Prefix, Manner::Exact),
+            (false, false) => (Manner::Prefix, Manner::Prefix),
+        };
         let mut trees = Vec::new();
         let mut fields = Vec::new();
         for entry in entries {
@@ -39,16 +47,14 @@ impl Compiler<'_> {
                 None if entry.key == "value" && has("extractField") => {}
                 None if has("arrayElements") => self.beside_elements(entry),
                 None => {
-                    let tree = self.tree(&entry.value, Manner::Exact);
+                    let tree = self.tree(&entry.value, inside);
                     fields.push(Field { key: entry.key.clone(), span: entry.key_span, tree });
                 }
             }
         }
         if !fields.is_empty() {
-            // Only a negated condition leaves the object's other keys to be compared as usual.
-            let usual = entries.iter().all(|entry| key(&entry.key).is_none_or(|it| it == ("crossField", true)));
-            let manner = if usual { manner } else { Manner::Prefix };
-            trees.push(Tree::Map { fields, span, manner });
+            fields.extend(entries.iter().filter(|entry| usual && key(&entry.key).is_some()).map(may_be_there));
+            trees.push(Tree::Map { fields, span, manner: around });
         }
         match trees.len() {
             1 => trees.swap_remove(0),
@@ -115,6 +121,38 @@ impl Compiler<'_> {
         }
         self.diagnostics.push(warning);
     }
+}
+
+/// A server that sends a key of this family itself sends nothing unexpected.
+fn may_be_there(entry: &Entry) -> Field {
+    let tree = Tree::Matcher(Box::new(Whatever { span: entry.key_span }));
+    Field { key: entry.key.clone(), span: entry.key_span, tree }
+}
+
+/// Holds for everything, and for nothing.
+#[derive(Debug)]
+struct Whatever {
+    span: Span,
+}
+
+impl Matcher for Whatever {
+    fn name(&self) -> &str {
+        "match"
+    }
+
+    fn expected(&self) -> Json {
+        Json::Null
+    }
+
+    fn span(&self) -> Span {
+        self.span
+    }
+
+    fn judges_absence(&self) -> bool {
+        true
+    }
+
+    fn check(&self, _actual: Option<&Json>, _path: &Path<'_>, _found: &mut Found) {}
 }
 
 fn condition(node: &Node) -> Result<field::Condition, Malformed> {

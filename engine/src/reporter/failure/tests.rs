@@ -56,6 +56,7 @@ fn the_page_of_failures_is_what_is_shown() {
             assert!(text.lines().all(|line| crate::reporter::text::columns(line) <= 80), "{text}");
             fresh.push_str(&format!("```text\n{text}```"));
             sections += 1;
+            picture(&path, sections, &shown(&suite, actual.as_ref(), Style { color: true, width: 80 }));
         } else {
             fresh.push_str(&rest[start..end + 3]);
         }
@@ -63,10 +64,24 @@ fn the_page_of_failures_is_what_is_shown() {
     }
     fresh.push_str(rest);
     assert!(sections >= 12, "{sections} failures");
+    assert_eq!(page.matches("](failures/").count(), sections, "a picture for each");
+    hold(&path, &fresh);
+}
+
+/// The failure in colour, as a picture beside the page.
+fn picture(page: &Path, number: usize, colored: &str) {
+    let terminal = anstyle_svg::Term::new().min_width_px(760);
+    hold(&page.with_file_name("failures").join(format!("{number:02}.svg")), &terminal.render_svg(colored));
+}
+
+/// Compares a file, or writes it anew.
+fn hold(path: &Path, fresh: &str) {
     if std::env::var_os("SNAPSHOTS").is_some_and(|value| value == "overwrite") {
-        std::fs::write(&path, &fresh).expect("written");
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
+        std::fs::write(path, fresh).expect("written");
     } else {
-        assert!(fresh == page, "docs/failures.md is out of date:\n{fresh}");
+        let held = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(fresh == held, "{} is out of date:\n{fresh}", path.display());
     }
 }
 

@@ -1,0 +1,147 @@
+//! One line that is sent, and what became of it.
+
+use super::line::{Awaits, Line};
+use super::window::Window;
+use crate::child::Exit;
+use crate::mcp::message::{Kind, Message};
+use crate::source::{Json, Node};
+use crate::suite::Listing;
+use std::collections::HashSet;
+use std::rc::Rc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How many pages a listing may have: more is a loop.
+const MOST_PAGES: usize = 10_000;
+
+/// One line and what became of it.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// What is sent.
+    pub(super) line: Line,
+    /// Everything that belongs to it.
+    pub(super) window: Window,
+    /// How long it may take.
+    pub(super) timeout: Duration,
+    /// Whether it stays open until the process has ended.
+    pub(super) until_exit: bool,
+    /// Whether no answer is what is hoped for.
+    pub(super) hopes_for_silence: bool,
+    /// How long it stays open after its answer.
+    pub(super) settle: Duration,
+    /// The pages of a listing.
+    pub(super) pages: Option<Pages>,
+    /// The answer, once it came.
+    pub(super) answer: Option<Rc<Message>>,
+    /// How long the answer took.
+    pub(super) took: Duration,
+    /// How it ended.
+    pub(super) end: Option<End>,
+    pub(super) sent_at: Instant,
+}
+
+/// The pages of a listing so far.
+#[derive(Debug)]
+pub(super) struct Pages {
+    pub(super) listing: Listing,
+    pub(super) meta: Option<Node>,
+    /// The answer so far, all pages joined.
+    pub(super) joined: Option<Json>,
+    cursors: HashSet<String>,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum End {
+    /// It has what it awaits.
+    Done,
+    /// The time is over.
+    TimedOut,
+    /// The process ended.
+    Exited(Exit),
+    /// The server closed its stdout and lives on.
+    StdoutClosed,
+    /// An answer that is none.
+    Malformed(String),
+    /// The run was interrupted.
+    Interrupted,
+}
+
+impl Call {
+    pub(super) fn new(line: Line, timeout: Duration) -> Call {
+        let now = Instant::now();
+        Call {
+            line,
+            window: Window::default(),
+            timeout,
+            until_exit: false,
+            hopes_for_silence: false,
+            settle: Duration::ZERO,
+            pages: None,
+            answer: None,
+            took: Duration::ZERO,
+            end: None,
+            sent_at: now,
+        }
+    }
+
+    /// A call that sends nothing and lasts until the process has ended.
+    pub(super) fn until_exit(timeout: Duration) -> Call {
+        let line = Line { bytes: Vec::new(), awaits: Awaits::Nothing, method: None };
+        Call { until_exit: true, ..Call::new(line, timeout) }
+    }
+
+    pub(super) fn deadline(&self) -> Instant {
+        self.sent_at + self.timeout
+    }
+
+    pub(super) fn awaits(&self, message: &Message) -> bool {
+        let Some(id) = message.id() else { return false };
+        self.end.is_none()
+            && self.answer.is_none()
+            && match &self.line.awaits {
+                Awaits::Nothing => false,
+                Awaits::AnyAnswer => matches!(message.kind, Kind::Response { .. }),
+                Awaits::Answer { id: own, or_null } => id == own || (*or_null && id.is_null()),
+            }
+    }
+}
+
+impl Pages {
+    pub(super) fn new(listing: Listing, meta: Option<&Node>) -> Pages {
+        Pages { listing, meta: meta.cloned(), joined: None, cursors: HashSet::new() }
+    }
+
+    /// Takes one page in; the next cursor, if there is one.
+    pub(super) fn take(&mut self, mut response: Json) -> Result<Option<String>, String> {
+        let key = self.listing.key();
+        let cursor = match response.get_mut("result").and_then(|result| result.as_object_mut()?.remove("nextCursor")) {
+            None | Some(Json::Null) => None,
+            Some(Json::String(cursor)) => Some(cursor),
+            Some(other) => return Err(format!("`nextCursor` is no text: {other}")),
+        };
+        let items = response.pointer_mut(&format!("/result/{key}")).map(Json::take);
+        match &mut self.joined {
+            None => {
+                if let Some(items) = items {
+                    response["result"][key] = items;
+                }
+                self.joined = Some(response);
+            }
+            Some(_) if response.get("error").is_some() => self.joined = Some(response),
+            Some(joined) => {
+                let all = joined.pointer_mut(&format!("/result/{key}")).and_then(Json::as_array_mut);
+                if let (Some(all), Some(Json::Array(items))) = (all, items) {
+                    all.extend(items);
+                }
+            }
+        }
+        match &cursor {
+            Some(cursor) if !self.cursors.insert(cursor.clone()) => {
+                Err(format!("the pages never end: the cursor `{cursor}` came twice"))
+            }
+            Some(_) if self.cursors.len() >= MOST_PAGES => Err(format!("the pages never end: {MOST_PAGES} came")),
+            _ => Ok(cursor),
+        }
+    }
+}

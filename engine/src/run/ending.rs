@@ -1,0 +1,39 @@
+//! How a call's end becomes a fault, when it leaves nothing to judge.
+
+use super::call::{Call, End};
+use super::fault::{Code, Fault};
+use super::session::{Session, plain};
+use super::window::Window;
+
+/// What happened, in words.
+pub(super) fn fault_of(end: &End, call: &Call, window: &Window, session: &Session) -> Fault {
+    let what = call.line.method.as_deref().map_or("the line".to_owned(), |method| format!("`{method}`"));
+    let nameless = || {
+        let error = window.received_errors_without_id().next()?;
+        Some(format!("the server sent an error that names no request: {error}"))
+    };
+    match end {
+        End::TimedOut if session.broken => Fault::new(
+            Code::Timeout,
+            format!("{what} could not be sent within {}: the server does not read", plain(call.timeout)),
+        ),
+        End::TimedOut | End::Done if call.until_exit => {
+            Fault::new(Code::Timeout, format!("the server did not end within {}", plain(call.timeout)))
+        }
+        End::TimedOut => {
+            let fault = Fault::new(Code::Timeout, format!("no answer to {what} within {}", plain(call.timeout)));
+            match nameless() {
+                Some(hint) => fault.hint(hint),
+                None => fault.hint("if the server needs longer, raise `timeout` on the step or on the server"),
+            }
+        }
+        End::Exited(exit) => Fault::new(Code::Crashed, format!("the server ended before it answered {what} ({exit})")),
+        End::StdoutClosed => {
+            Fault::new(Code::ConnectionLost, format!("the server closed its stdout before it answered {what}"))
+        }
+        End::Malformed(why) => {
+            Fault::new(Code::MalformedResponse, format!("the answer to {what} cannot be read: {why}"))
+        }
+        End::Done | End::Interrupted => Fault::new(Code::ConnectionLost, "the step did not run to its end"),
+    }
+}

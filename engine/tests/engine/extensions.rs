@@ -1,0 +1,364 @@
+//! Extensions through the real binary: where they hold, what they may do, and how a run ends when one is bad.
+
+use crate::guests::{cache, guest};
+use crate::kit::{Place, Said, verdicts};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// A place with a server, a suite, and a copy of the hostile guest.
+fn place(lines: &str, suite: &str) -> Place {
+    let place = Place::with_config(&[], lines, suite);
+    std::fs::copy(guest("hostile"), place.path("hostile.wasm")).expect("a copy");
+    place
+}
+
+fn run(place: &Place, args: &[&str]) -> Said {
+    let mut command = place.command(&[&["run"], args].concat());
+    crate::kit::said(command.env("MCPTEST_CACHE_DIR", cache()).output().expect("the binary runs"))
+}
+
+fn report(place: &Place, args: &[&str]) -> (i32, Value) {
+    let said = run(place, &[&["--json"], args].concat());
+    let report = serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {}", said.stderr));
+    (said.code, report)
+}
+
+fn tool(name: &str, expect: &str) -> String {
+    format!("  - {{ it: {name}, tool: echo, args: {{ message: hi }}, expect: {{ text: {expect} }} }}\n")
+}
+
+const MODES: &str =
+    "  - { it: passes, tool: echo, args: { message: hi }, expect: { text: { $hostile: { do: pass } } } }
+  - { it: fails, tool: echo, args: { message: hi }, expect: { text: { $hostile: { do: fail } } } }
+  - { it: panics, tool: echo, args: { message: hi }, expect: { text: { $hostile: { do: panic } } } }
+  - { it: goes on, tool: echo, args: { message: hi }, expect: { text: { $hostile: { do: pass } } } }
+";
+
+#[test]
+fn a_matcher_holds_where_it_is_named() {
+    let expected = ["passes: passed", "fails: failed", "panics: faulted (crashed)", "goes on: passed"];
+    let suite = format!("tools:\n{MODES}");
+    let by_flag = report(&place("", &suite), &["--matcher", "hostile.wasm"]);
+    let by_config = report(&place("extensions: { bad: { path: ./hostile.wasm } }\n", &suite), &[]);
+    let by_import = report(&place("", &format!("imports: {{ matchers: [./hostile.wasm] }}\n{suite}")), &[]);
+    let by_id = "extensions: { bad: ./hostile.wasm }\n";
+    let by_id = report(&place(by_id, &format!("imports: {{ matchers: [bad] }}\n{suite}")), &[]);
+    for (code, report) in [&by_flag, &by_config, &by_import, &by_id] {
+        assert_eq!((verdicts(report), *code), (expected.map(str::to_owned).to_vec(), 1));
+    }
+    let failure = |report: &Value| report["suites"][0]["tests"][2]["failures"][0].clone();
+    assert_eq!(failure(&by_flag.1)["source"], "hostile");
+    assert_eq!(failure(&by_config.1)["source"], "bad", "the config's name for it wins");
+    assert_eq!(failure(&by_flag.1)["kind"], "fault");
+    assert_eq!(failure(&by_flag.1)["path"], "$.text");
+    assert!(failure(&by_flag.1)["hints"].to_string().contains("told to panic"), "{}", failure(&by_flag.1));
+}
+
+#[test]
+fn an_import_holds_for_its_file() {
+    let place = place("", &format!("imports: {{ matchers: [./hostile.wasm] }}\ntools:\n{MODES}"));
+    place.write("other.test.mcp.yml", &format!("tools:\n{MODES}"));
+    let said = run(&place, &[]);
+    assert_eq!(said.code, 2);
+    assert!(said.stderr.contains("there is no matcher `$hostile`"), "{}", said.stderr);
+    assert!(said.stderr.contains("other.test.mcp.yml:2:"), "{}", said.stderr);
+    assert!(!said.stderr.contains("suite.test.mcp.yml:"), "{}", said.stderr);
+}
+
+#[test]
+fn a_fault_is_never_a_verdict() {
+    let suite = ["$not", "$any", "$each", "$some"].map(|wrapper| match wrapper {
+        "$not" => tool("not", "{ $not: { $hostile: { do: panic } } }"),
+        "$any" => tool("any", "{ $any: [{ $hostile: { do: panic } }, hi] }"),
+        "$each" => "  - { it: each, tool: echo, args: { message: hi }, expect: { content: { $each: { $hostile: { do: panic } } } } }\n".to_owned(),
+        _ => "  - { it: none, tool: echo, args: { message: hi }, expect: { content: { $none: { $hostile: { do: panic } } } } }\n".to_owned(),
+    });
+    let negated = tool("negated", "\"match:not:hostile:{\\\"do\\\":\\\"x\\\"}\"");
+    let suite = format!("tools:\n{}{negated}", suite.concat());
+    let (code, report) = report(&place("", &suite), &["--matcher", "hostile.wasm"]);
+    let expected = ["not", "any", "each", "none"].map(|name| format!("{name}: faulted (crashed)"));
+    assert_eq!(verdicts(&report)[..4], expected);
+    assert_eq!(verdicts(&report)[4], "negated: passed", "the guest fails it, and that is negated");
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn a_bad_argument_stops_the_run_at_its_line() {
+    let suite = format!(
+        "tools:\n{}{}",
+        tool("one", "{ $hostile: { check: refuse } }"),
+        tool("two", "{ $hostile: { do: pass }, $gt: x }")
+    );
+    let said = run(&place("", &suite), &["--matcher", "hostile.wasm"]);
+    assert_eq!(said.code, 2, "{}", said.stderr);
+    assert!(
+        said.stderr.contains("error: `$hostile`: it was told to refuse\n --> suite.test.mcp.yml:2:"),
+        "{}",
+        said.stderr
+    );
+    let crash = format!("tools:\n{}", tool("one", "{ $hostile: { check: panic } }"));
+    let said = run(&place("", &crash), &["--matcher", "hostile.wasm"]);
+    assert_eq!(said.code, 4, "a crash is the extension's doing: {}", said.stderr);
+    assert!(said.stderr.contains("(crashed)"), "{}", said.stderr);
+}
+
+#[test]
+fn a_captured_argument_is_looked_at_when_it_is_known() {
+    let suite = "\
+tools:
+  - it: captures
+    steps:
+      - { tool: echo, args: { message: refuse }, capture: { way: $.text } }
+      - { tool: echo, args: { message: hi }, expect: { text: { $hostile: { check: \"${way}\" } } } }
+";
+    let (code, report) = report(&place("", suite), &["--matcher", "hostile.wasm"]);
+    assert_eq!((verdicts(&report), code), (vec!["captures: failed".to_owned()], 1));
+    assert!(report.to_string().contains("it was told to refuse"), "{report}");
+}
+
+#[test]
+fn what_cannot_be_loaded_stops_the_run() {
+    let place = place("", &format!("tools:\n{MODES}"));
+    place.write("text.wasm", "hello");
+    let core = wat::parse_str("(module)").unwrap();
+    std::fs::write(place.path("core.wasm"), core).unwrap();
+    std::fs::write(place.path("plain.wasm"), wat::parse_str("(component)").unwrap()).unwrap();
+    std::fs::write(place.path("newer.wasm"), wat::parse_str(exports("0.2.0", "")).unwrap()).unwrap();
+    let imports = "(import \"wasi:http/types@0.2.0\" (instance)) (import \"acme:kv/store@1.0.0\" (instance))";
+    std::fs::write(place.path("everything.wasm"), wat::parse_str(exports("0.1.0", imports)).unwrap()).unwrap();
+    std::fs::write(place.path("wrong.wasm"), wat::parse_str(exports("0.1.0", "")).unwrap()).unwrap();
+    let cases = [
+        ("none.wasm", "launch_failed", "cannot be read"),
+        ("text.wasm", "launch_failed", "is no WebAssembly"),
+        ("core.wasm", "launch_failed", "mcptest extension build core.wasm"),
+        ("plain.wasm", "handshake_failed", "is a component and no extension"),
+        ("newer.wasm", "protocol_version_mismatch", "update mcptest"),
+        ("everything.wasm", "runtime_not_supported", "imports `wasi:http/types@0.2.0` and 1 more"),
+        ("wrong.wasm", "handshake_failed", "does not fit the contract"),
+    ];
+    for (file, code, words) in cases {
+        let said = run(&place, &["--matcher", file]);
+        assert_eq!(said.code, 4, "{file}: {}", said.stderr);
+        assert!(said.stderr.contains(&format!("({code})")), "{file}: {}", said.stderr);
+        assert!(said.stderr.contains(words), "{file}: {}", said.stderr);
+        assert!(!said.stderr.contains("there is no matcher"), "one problem, told once: {}", said.stderr);
+        assert!(!place.path("pids").exists(), "no server was started");
+    }
+}
+
+/// A component that exports our interfaces, with nothing in them.
+fn exports(version: &str, imports: &str) -> String {
+    let export = |name: &str| format!("(export \"mcptest:extension/{name}@{version}\" (instance $empty))");
+    format!("(component {imports} (instance $empty) {} {})", export("describing"), export("matching"))
+}
+
+/// A component of the `matcher` world around a core module of our own.
+fn around(core: &str) -> Vec<u8> {
+    let functions = "
+        (memory (export \"memory\") 1)
+        (func (export \"cabi_realloc\") (param i32 i32 i32 i32) (result i32) unreachable)
+        (func (export \"mcptest:extension/describing@0.1.0#describe\") (result i32) unreachable)
+        (func (export \"mcptest:extension/matching@0.1.0#check\") (param i32 i32 i32 i32) (result i32) unreachable)
+        (func (export \"mcptest:extension/matching@0.1.0#evaluate\")
+          (param i32 i32 i32 i32 i32 i32 i32 i32 i32 i32) (result i32) unreachable)";
+    wat::parse_str(format!("(module {functions} {core})")).expect("a module")
+}
+
+#[test]
+fn what_goes_wrong_before_it_speaks_is_told() {
+    let place = place("", &format!("tools:\n{MODES}"));
+    let cases = [
+        ("loops", "(func $loop (loop br 0)) (start $loop)", "timeout", "did not end"),
+        ("table", "(table 1000000000 funcref)", "crashed", "tables of 1000000000 elements, and may have 200000"),
+        ("memory", "(memory 2000)", "crashed", "bytes of memory, and may have 67108864"),
+        ("dies", "", "crashed", "`describe`"),
+    ];
+    for (name, core, code, words) in cases {
+        std::fs::write(place.path("core.wasm"), around(core)).unwrap();
+        let file = format!("{name}.wasm");
+        let said = place.mcptest(&["extension", "build", "core.wasm", "--world", "matcher", "-o", &file]);
+        assert_eq!(said.code, 0, "{name}: {}", said.stderr);
+        let said = run(&place, &["--matcher", &file]);
+        assert_eq!(said.code, 4, "{name}: {}", said.stderr);
+        assert!(said.stderr.contains(&format!("({code})")), "{name}: {}", said.stderr);
+        assert!(said.stderr.contains(words), "{name}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn a_pin_is_held() {
+    let suite = format!("tools:\n{}", tool("passes", "{ $hostile: { do: pass } }"));
+    let place = place("", &suite);
+    let inspected = place.mcptest(&["extension", "inspect", "--json", "hostile.wasm"]);
+    let inspected: Value = serde_json::from_str(&inspected.stdout).expect("JSON");
+    let pin = |digest: &str| format!("extensions: {{ bad: {{ path: hostile.wasm, sha256: \"{digest}\" }} }}\n");
+    let config = place.read("mcptest.yml");
+    place.write("mcptest.yml", &format!("{config}{}", pin(inspected["sha256"].as_str().unwrap())));
+    assert_eq!(run(&place, &[]).code, 0);
+    place.write("mcptest.yml", &format!("{config}{}", pin(&"0".repeat(64))));
+    let said = run(&place, &[]);
+    assert_eq!(said.code, 4);
+    assert!(said.stderr.contains("is not the file that was pinned"), "{}", said.stderr);
+}
+
+#[test]
+fn the_header_says_what_is_replaced_and_granted() {
+    let suite = format!("tools:\n{}", tool("replaced", "{ $contains: { do: pass } }"));
+    let config = "extensions: { bad: { path: hostile.wasm }, greedy: { path: greedy.wasm, allow: [fs.read:., env:GREEDY, clock, random, \"net:localhost:1\", fs.write:.] } }\n";
+    let place = place(config, &suite);
+    std::fs::copy(guest("greedy"), place.path("greedy.wasm")).unwrap();
+    let said = run(&place, &[]);
+    assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("replaces the built-in $contains"), "{}", said.stdout);
+    assert!(
+        said.stdout.contains("may: fs.read:., env:GREEDY, clock, random, net:localhost:1, fs.write:."),
+        "{}",
+        said.stdout
+    );
+    assert!(said.stderr.contains("was granted `fs.write:.`, and does not ask for it"), "{}", said.stderr);
+}
+
+#[test]
+fn two_extensions_with_one_name_are_an_error() {
+    let config = "extensions: { one: { path: hostile.wasm }, two: { path: copy.wasm } }\n";
+    let place = place(config, &format!("tools:\n{MODES}"));
+    std::fs::copy(guest("hostile"), place.path("copy.wasm")).unwrap();
+    let said = run(&place, &[]);
+    assert_eq!(said.code, 2);
+    assert!(said.stderr.contains("extensions `one` and `two` both offer a matcher `$hostile`"), "{}", said.stderr);
+}
+
+#[test]
+fn grants_come_from_the_command_line_too() {
+    let suite = "tools:\n  - { it: reads, tool: echo, args: { message: hi }, expect: { text: { $not: { $greedy: { do: read, what: data/file } } } } }\n";
+    let place = place("", suite);
+    std::fs::copy(guest("greedy"), place.path("greedy.wasm")).unwrap();
+    place.write("data/file", "1234");
+    let allow =
+        ["fs.read:data", "env:GREEDY", "clock", "random", "net:localhost:1"].map(|grant| format!("greedy={grant}"));
+    let mut args = vec!["--matcher", "greedy.wasm"];
+    allow.iter().for_each(|grant| args.extend(["--allow", grant.as_str()]));
+    assert_eq!(run(&place, &args).code, 0, "{}", run(&place, &args).stderr);
+    assert_eq!(run(&place, &args[..4]).code, 4, "one grant is not all");
+    let said = run(&place, &["--matcher", "hostile.wasm", "--allow", "nobody=clock", "--filter", "none"]);
+    assert!(said.stderr.contains("no extension `nobody` was loaded"), "{}", said.stderr);
+    let said = run(&place, &["--allow", "greedy=everything"]);
+    assert_eq!(said.code, 2);
+    assert!(said.stderr.contains("`everything` is no grant"), "{}", said.stderr);
+}
+
+#[test]
+fn reporters_write_what_they_return() {
+    let test = |name: &str| format!("  - {{ it: {name}, tool: echo, args: {{ message: hi }} }}\n");
+    let place = place("", &format!("tools:\n{}{}{}", test("first"), test("report pages/a.txt"), test("last")));
+    let said = run(&place, &["--reporter", "hostile.wasm=out/report.txt"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert_eq!(place.read("out/report.txt"), "first\nlast\nfinished\n");
+    assert_eq!(place.read("out/pages/a.txt"), "named\n");
+    assert!(said.stdout.contains("3 passed"), "the human report is there as well: {}", said.stdout);
+    let said = run(&place, &["--reporter", "hostile.wasm", "--filter", "first"]);
+    assert_eq!(said.stdout, "first\nfinished\n");
+
+    place.write("outside.txt", "mine");
+    std::os::unix::fs::symlink(place.path("outside.txt"), place.path("out/link")).unwrap();
+    for name in ["../outside.txt", "/etc/passwd", "link", "report.txt", "panic", "loop"] {
+        place.write("suite.test.mcp.yml", &format!("tools:\n{}{}", test("before"), test(&format!("report {name}"))));
+        let said = run(&place, &["--reporter", "hostile.wasm=out/report.txt"]);
+        assert_eq!(said.code, 2, "{name}: {}", said.stderr);
+        assert!(
+            said.stderr.contains("reporter `hostile.wasm=out/report.txt` could not write"),
+            "{name}: {}",
+            said.stderr
+        );
+        assert!(said.stdout.contains("2 passed"), "{name}: the run itself is fine: {}", said.stdout);
+    }
+    assert_eq!(place.read("outside.txt"), "mine");
+}
+
+#[test]
+fn transforms_rewrite_and_are_read_again() {
+    let suite = |way: &str| {
+        format!("x-hostile: {way}\nimports: {{ transforms: [./hostile.wasm] }}\ntools:\n{}", tool("passes", "hi"))
+    };
+    let place = place("", &suite("rename"));
+    let (code, report) = report(&place, &[]);
+    assert_eq!((code, &report["suites"][0]["description"]), (0, &json!("Renamed")));
+    assert_eq!(report["suites"][0]["file"], "suite.test.mcp.yml", "the file keeps its name");
+    let cases = [
+        ("unknown-key", 2, "unknown key `expct`"),
+        ("not-json", 4, "did not return JSON"),
+        ("garbage", 4, "(malformed_response)"),
+        ("panic", 4, "(crashed)"),
+        ("loop", 4, "(timeout)"),
+        ("refuse", 4, "(extension_error)"),
+        ("huge", 4, "(malformed_response)"),
+    ];
+    for (way, code, words) in cases {
+        place.write("suite.test.mcp.yml", &suite(way));
+        let said = run(&place, &[]);
+        assert_eq!(said.code, code, "{way}: {}", said.stderr);
+        assert!(said.stderr.contains(words), "{way}: {}", said.stderr);
+    }
+    place.write("suite.test.mcp.yml", &suite("unknown-key"));
+    let said = run(&place, &[]);
+    assert!(said.stderr.contains("suite.test.mcp.yml (after `hostile`):"), "{}", said.stderr);
+    assert!(said.stderr.contains("\"expct\": null"), "what it produced is shown: {}", said.stderr);
+    place.write("suite.test.mcp.yml", &format!("x-hostile: rename\ntools:\n{}", tool("passes", "hi")));
+    let said = run(&place, &["--transform", "hostile.wasm"]);
+    assert!(said.stdout.contains("Renamed"), "{}", said.stdout);
+}
+
+#[test]
+fn two_runs_say_the_same() {
+    let suite = format!(
+        "tools:\n{}{}{}",
+        tool("clock", "{ $hostile: { do: clock } }"),
+        tool("random", "{ $hostile: { do: random } }"),
+        tool("fails", "{ $hostile: { do: fail } }")
+    );
+    let place = place("", &suite);
+    let failures = || {
+        let (_, report) = report(&place, &["--matcher", "hostile.wasm"]);
+        let tests = report["suites"][0]["tests"].as_array().expect("tests").clone();
+        tests.iter().map(|test| test["failures"].to_string()).collect::<Vec<_>>()
+    };
+    assert_eq!(failures(), failures());
+}
+
+#[test]
+fn what_an_extension_logs_is_told_with_its_step() {
+    let suite = format!("tools:\n{}", tool("logs", "{ $not: { $hostile: { do: log, what: careful } } }"));
+    let said = run(&place("", &suite), &["--matcher", "hostile.wasm", "--reporter", "ndjson"]);
+    let logs: Vec<Value> = said.stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let log = logs.iter().find(|event| event["type"] == "log" && event["data"]["from"] == "extension");
+    let log = log.unwrap_or_else(|| panic!("{}", said.stdout));
+    assert_eq!(log["data"]["text"], "hostile (warn): careful");
+    assert_eq!(log["data"]["step"], "suite.test.mcp.yml#tools/logs/1");
+}
+
+#[test]
+fn authors_get_their_commands() {
+    let place = place("", "");
+    let said = place.mcptest(&["extension", "inspect", "hostile.wasm"]);
+    for words in
+        ["hostile 0.1.0", "matcher, reporter, transform", "mcptest:extension@0.1.0", "asks for  nothing", "$hostile"]
+    {
+        assert!(said.stdout.contains(words), "{words}: {}", said.stdout);
+    }
+    let cases = json!({"matcher": "hostile", "cases": [
+        {"name": "passes", "expected": {"do": "pass"}, "actual": 1, "verdict": "pass"},
+        {"name": "fails", "expected": {"do": "fail"}, "actual": 1, "verdict": "fail", "message": "told to fail"},
+        {"name": "refuses", "expected": {"check": "refuse"}, "verdict": "invalid"},
+    ]});
+    place.write("good.json", &cases.to_string());
+    let said = place.mcptest(&["extension", "check", "hostile.wasm", "--cases", "good.json"]);
+    assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
+    place.write("bad.json", &cases.to_string().replace("{\"do\":\"pass\"}", "{\"do\":\"panic\"}"));
+    let said = place.mcptest(&["extension", "check", "hostile.wasm", "--cases", "bad.json"]);
+    assert_eq!(said.code, 1);
+    assert!(said.stdout.contains("✗ passes: "), "{}", said.stdout);
+    let said = place.mcptest(&["extension", "bench", "hostile.wasm", "--expected", "{\"do\":\"pass\"}"]);
+    assert!(said.code == 0 && said.stdout.contains("a call"), "{}{}", said.stdout, said.stderr);
+    assert_eq!(place.mcptest(&["extension", "inspect", "none.wasm"]).code, 4);
+    assert!(Path::new(env!("CARGO_BIN_EXE_mcptest")).exists());
+}
