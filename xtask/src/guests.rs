@@ -41,6 +41,15 @@ pub fn folders() -> Result<Vec<PathBuf>> {
     Ok(candidates.into_iter().filter(|folder| is_workspace(folder)).collect())
 }
 
+/// Where the component of a package is: cargo names it after the package.
+pub fn component(package: &Path) -> Result<PathBuf> {
+    let manifest = std::fs::read_to_string(package.join("Cargo.toml"))?;
+    let name = manifest.lines().find_map(|line| line.strip_prefix("name = \"")?.strip_suffix('"'));
+    let name = name.with_context(|| format!("`{}` names no package", package.display()))?;
+    let file = format!("{}.wasm", name.replace('-', "_"));
+    Ok(root().join("target/guests").join(TARGET).join("release").join(file))
+}
+
 fn is_workspace(folder: &Path) -> bool {
     let manifest = std::fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
     manifest.lines().any(|line| line.trim() == "[workspace]")

@@ -6,6 +6,7 @@ mod engine;
 mod fuzz;
 mod gen_schemas;
 mod guests;
+mod languages;
 mod process;
 mod test;
 mod tools;

@@ -1,6 +1,7 @@
 //! `cargo xtask test`: everything that must hold, step by step, with one line at the end: `N passed, N failed`.
 
 mod docs;
+mod extensions;
 mod leftovers;
 mod rust;
 mod suites;
@@ -45,14 +46,17 @@ struct Step {
     run: fn(&Engine) -> Findings,
 }
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 14] = [
     Step { name: "format", run: |_| rust::format().into() },
     Step { name: "clippy", run: |_| rust::clippy().into() },
     Step { name: "guests", run: |_| guests::build(true).into() },
+    Step { name: "guests, natively", run: extensions::natively },
     Step { name: "cargo test", run: |_| rust::tests() },
     Step { name: "schemas", run: |engine| gen_schemas::check(engine).into() },
     Step { name: "docs", run: docs::check },
     Step { name: "examples", run: suites::examples },
+    Step { name: "install languages", run: |_| tools::install_languages().into() },
+    Step { name: "extensions", run: extensions::inside },
     Step { name: "install from npm", run: |_| tools::install_node().into() },
     Step { name: "install from PyPI", run: |_| install_python().into() },
     Step { name: "real servers, right", run: suites::right },

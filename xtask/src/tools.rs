@@ -1,9 +1,11 @@
-//! Installs the pinned servers from npm and PyPI, with the package managers that are there.
+//! Installs what the tests need from npm and PyPI, with the package managers that are there.
 //!
 //! ```text
-//! target/tools/node        from xtask/tools/package-lock.json
-//! target/tools/venv        from xtask/tools/requirements.txt
-//! target/tools/venv-sdk1   from xtask/tools/requirements-sdk1.txt
+//! target/tools/node             from xtask/tools/package-lock.json               servers
+//! target/tools/venv             from xtask/tools/requirements.txt                servers
+//! target/tools/venv-sdk1        from xtask/tools/requirements-sdk1.txt           servers
+//! target/tools/node-languages   from xtask/tools/languages/package.json          what builds extensions
+//! target/tools/venv-languages   from xtask/tools/requirements-languages.txt      what builds extensions
 //! ```
 //!
 //! Each folder holds a copy of what it was made from, and is made anew when that has changed.
@@ -22,26 +24,41 @@ pub fn install_all() -> Result<()> {
     install_node()?;
     install_python("venv", "requirements.txt")?;
     install_python("venv-sdk1", "requirements-sdk1.txt")?;
+    install_languages()?;
     println!("the tools are in {}", tools_dir().display());
     Ok(())
 }
 
-/// Installs the npm packages.
+/// Installs the servers that come from npm.
 pub fn install_node() -> Result<()> {
-    let source = root().join("xtask").join("tools");
-    let folder = tools_dir().join("node");
-    let lock = fs::read_to_string(source.join("package-lock.json"))?;
-    if is_current(&folder, &lock) {
+    install_packages("node", &root().join("xtask").join("tools"))
+}
+
+/// Installs what builds extensions in JavaScript, Python, C and Zig.
+pub fn install_languages() -> Result<()> {
+    install_packages("node-languages", &root().join("xtask").join("tools").join("languages"))?;
+    install_python("venv-languages", "requirements-languages.txt")
+}
+
+/// From `package-lock.json`, or, where there is none, from `package.json` as it stands: not every package can be locked
+/// (one of ours names bindings for platforms that it was never published for), but all versions are exact.
+fn install_packages(name: &str, source: &Path) -> Result<()> {
+    let folder = tools_dir().join(name);
+    let files = ["package.json", "package-lock.json"].map(|file| source.join(file));
+    let files: Vec<&PathBuf> = files.iter().filter(|file| file.is_file()).collect();
+    let pins = files.iter().map(fs::read_to_string).collect::<std::io::Result<String>>()?;
+    if is_current(&folder, &pins) {
         return Ok(());
     }
     fresh(&folder)?;
-    for file in ["package.json", "package-lock.json"] {
-        fs::copy(source.join(file), folder.join(file))?;
+    for file in &files {
+        fs::copy(file, folder.join(file.file_name().unwrap_or_default()))?;
     }
     output(Command::new("node").arg("--version")).context("the tests need Node.js")?;
-    twice(|| output(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&folder)))
+    let how: &[&str] = if files.len() == 2 { &["ci"] } else { &["install", "--no-package-lock"] };
+    twice(|| output(Command::new("npm").args(how).args(["--no-audit", "--no-fund"]).current_dir(&folder)))
         .context("cannot install the npm packages")?;
-    fs::write(folder.join(STAMP), lock)?;
+    fs::write(folder.join(STAMP), pins)?;
     Ok(())
 }
 

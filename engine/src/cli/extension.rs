@@ -5,6 +5,7 @@ mod build;
 mod cases;
 mod check;
 mod inspect;
+mod new;
 
 use super::{BAD_INPUT, EXTENSION, Talk, screen};
 use crate::diagnostic::Diagnostics;
@@ -18,6 +19,8 @@ use std::sync::Arc;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ExtensionCommand {
+    /// Write a project that builds, and whose cases hold, into a folder of its name
+    New(NewArgs),
     /// Show what a component offers, asks for and imports
     Inspect {
         /// The component
@@ -33,6 +36,18 @@ pub(super) enum ExtensionCommand {
     Bench(BenchArgs),
     /// Turn a core module into a component
     Build(BuildArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct NewArgs {
+    /// The extension's name: a lowercase letter, then lowercase letters, digits and hyphens
+    name: String,
+    /// What it is written in
+    #[arg(long, value_enum)]
+    lang: new::Language,
+    /// What it does
+    #[arg(long, value_enum, default_value_t = new::Part::Matcher)]
+    role: new::Part,
 }
 
 #[derive(Debug, Args)]
@@ -82,6 +97,7 @@ pub(super) struct BuildArgs {
 
 pub(super) fn run(command: ExtensionCommand, talk: &Talk) -> u8 {
     match command {
+        ExtensionCommand::New(args) => new::new(&args),
         ExtensionCommand::Inspect { file, json } => inspect::inspect(&file, json),
         ExtensionCommand::Check(args) => check::check(&args, talk),
         ExtensionCommand::Bench(args) => bench::bench(&args, talk),

@@ -1,0 +1,123 @@
+//! Every extension in the repository, as it lies on the disk: built, and its cases run inside the engine.
+//!
+//! Below `matchers` and `examples/extensions` a folder is a project (it has a `Cargo.toml` of a package, or a `build.sh`), or
+//! it holds projects. One that is neither, that has no cases, or that nobody built fails.
+
+use super::Findings;
+use crate::engine::Engine;
+use crate::guests;
+use crate::languages;
+use crate::process::{cargo, output, root};
+use anyhow::{Context, Result, ensure};
+use std::path::{Path, PathBuf};
+
+/// Where extensions are looked for.
+const HOMES: [&str; 2] = ["matchers", "examples/extensions"];
+/// Folders that belong to a project.
+const PARTS: [&str; 5] = ["src", "target", "node_modules", "__pycache__", "bindings"];
+
+struct Project {
+    folder: PathBuf,
+    cases: PathBuf,
+    is_cargo: bool,
+}
+
+/// Formatting, clippy and the native tests of the cargo workspaces among them.
+pub fn natively(_: &Engine) -> Findings {
+    let mut findings = Findings::default();
+    for home in HOMES {
+        let commands: [&[&str]; 3] = [
+            &["fmt", "--all", "--check"],
+            &["clippy", "--locked", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"],
+            &["test", "--locked", "--workspace", "--quiet"],
+        ];
+        for args in commands {
+            let mut command = cargo(args);
+            command.current_dir(root().join(home)).env("CARGO_TARGET_DIR", root().join("target/guests"));
+            findings.note(output(&mut command).map(drop));
+        }
+    }
+    findings
+}
+
+/// Builds what cargo doesn't build, and runs the cases of all.
+pub fn inside(engine: &Engine) -> Findings {
+    let mut findings = Findings::default();
+    for home in HOMES {
+        match projects(&root().join(home)) {
+            Ok(projects) => projects.iter().for_each(|project| findings.note(project.check(engine))),
+            Err(error) => findings.note(Err(error)),
+        }
+    }
+    findings
+}
+
+/// The projects below a folder; an empty list is an error.
+fn projects(home: &Path) -> Result<Vec<Project>> {
+    let mut found = Vec::new();
+    let mut folders = std::fs::read_dir(home)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .filter(|path| path.as_ref().is_ok_and(|path| path.is_dir()))
+        .collect::<std::io::Result<Vec<_>>>()?;
+    folders.sort();
+    folders.retain(|folder| folder.file_name().is_some_and(|name| !PARTS.iter().any(|part| name == *part)));
+    for folder in folders {
+        let is_cargo = folder.join("Cargo.toml").is_file();
+        if !is_cargo && !folder.join("build.sh").is_file() {
+            found.extend(projects(&folder)?);
+            continue;
+        }
+        let own = folder.join("cases.json");
+        let cases = if own.is_file() { own } else { home.join("cases.json") };
+        ensure!(cases.is_file(), "`{}` has no cases", folder.display());
+        found.push(Project { folder, cases, is_cargo });
+    }
+    ensure!(!found.is_empty(), "`{}` holds no extension: nothing in it builds", home.display());
+    Ok(found)
+}
+
+impl Project {
+    fn check(&self, engine: &Engine) -> Result<()> {
+        let component = self.component()?;
+        if !self.is_cargo {
+            languages::build(engine, &self.folder, &component)?;
+        }
+        ensure!(component.is_file(), "`{}` was not built to `{}`", self.folder.display(), component.display());
+        let mut command = engine.command(&["extension", "check"]);
+        output(command.arg(component).arg("--cases").arg(&self.cases)).map(drop)
+    }
+
+    fn component(&self) -> Result<PathBuf> {
+        let name = |folder: &Path| folder.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+        if self.is_cargo {
+            return guests::component(&self.folder);
+        }
+        let parent = self.folder.parent().and_then(name).context("a project has a parent")?;
+        let own = name(&self.folder).context("a project has a name")?;
+        Ok(languages::folder().join(format!("{parent}-{own}.wasm")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_folder_is_a_project_with_cases() {
+        let count = |home: &str| projects(&root().join(home)).map(|projects| projects.len()).expect("all have cases");
+        assert!(count("matchers") >= 9);
+        assert!(count("examples/extensions") >= 8);
+    }
+
+    #[test]
+    fn a_forgotten_folder_is_found() {
+        let home = std::env::temp_dir().join(format!("mcptest-projects-{}", std::process::id()));
+        std::fs::create_dir_all(home.join("empty")).expect("writable");
+        assert!(projects(&home).is_err(), "a folder that nobody builds");
+        std::fs::write(home.join("empty/build.sh"), "").expect("writable");
+        assert!(projects(&home).is_err(), "a project without cases");
+        std::fs::write(home.join("cases.json"), "{}").expect("writable");
+        assert_eq!(projects(&home).map(|projects| projects.len()).ok(), Some(1));
+        std::fs::remove_dir_all(&home).expect("removable");
+    }
+}
