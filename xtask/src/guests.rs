@@ -27,6 +27,15 @@ pub fn build(quiet: bool) -> Result<()> {
     Ok(())
 }
 
+/// Builds one package of a guest workspace, for who needs no other.
+pub fn build_package(workspace: &str, package: &str) -> Result<()> {
+    install_target()?;
+    let mut command = cargo(&["build", "--locked", "--release", "--target", TARGET, "--package", package]);
+    command.current_dir(root().join(workspace)).env("CARGO_TARGET_DIR", root().join("target/guests"));
+    ensure!(command.status()?.success(), "`{package}` in {workspace} does not build");
+    Ok(())
+}
+
 /// The folders of guests: each has a `Cargo.toml` with a workspace.
 pub fn folders() -> Result<Vec<PathBuf>> {
     let mut candidates = vec![root().join("engine/tests/hostile"), root().join("matchers")];
