@@ -91,7 +91,7 @@ fn calls(contest: &Contest, repetitions: &Repetitions, table: &mut Table) -> Res
             &mut || contest.check(suite),
         ],
     )?;
-    table.noise(&raw);
+    table.noise("10,000 calls", &raw);
     let per_call = |sample: &Sample| format!("{:.1} µs", sample.median().as_secs_f64() * 100.0);
     let ratio = mcptest.median().as_secs_f64() / raw.median().as_secs_f64();
     let what = "10,000 `tools/call` with one check each, report to `json`; per call, everything included";
@@ -124,6 +124,7 @@ fn starts(contest: &Contest, repetitions: &Repetitions, table: &mut Table) -> Re
             &mut || contest.engine.command(&["--version"]),
         ],
     )?;
+    table.noise("one call", &raw);
     let over = mcptest.milliseconds() - raw.milliseconds();
     let figures = [milliseconds(&raw), milliseconds(&mcptest), "–".to_owned()];
     table.row("one call, whole process", figures, format!("+{over:.1} ms"), "≤ +10 ms", over <= 10.0);
@@ -149,6 +150,7 @@ fn real(contest: &Contest, repetitions: &Repetitions, table: &mut Table) -> Resu
                 },
             ],
         )?;
+        table.noise(&format!("server-everything with {steps}"), &raw);
         let ratio = mcptest.milliseconds() / raw.milliseconds();
         let holds = ratio <= 1.05 && mcptest.median() < aegis.median();
         let figures = [milliseconds(&raw), milliseconds(&mcptest), milliseconds(&aegis)];

@@ -11,7 +11,7 @@ const END: &str = "<!-- end of bench -->";
 #[derive(Default)]
 pub struct Table {
     rows: String,
-    noise: f64,
+    noise: Vec<String>,
 }
 
 impl Table {
@@ -22,20 +22,22 @@ impl Table {
         self.rows += &format!("| {what} | {raw} | {mcptest} | {aegis} | {figure} | {target} | {verdict} |\n");
     }
 
-    /// Notes the spread of the raw client's times.
-    pub fn noise(&mut self, raw: &Sample) {
-        self.noise = raw.spread();
+    /// Notes how far the slowest of the raw client's times is from the fastest, against their median.
+    pub fn noise(&mut self, what: &str, raw: &Sample) {
+        self.noise.push(format!("{what} {:.0} %", raw.spread() * 100.0));
     }
 
     /// The whole of it.
     pub fn render(&self) -> String {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let load = load.split_whitespace().next().unwrap_or("unknown");
         format!(
             "| measured | raw client | mcptest | mcp-aegis | figure | target | |\n|---|---|---|---|---|---|---|\n{}\n\
-             Medians of interleaved runs on a machine of {cores} cores. Its noise: the raw client's 10,000 calls varied by \
-             {:.0} % between the fastest and the slowest repetition.\n",
+             Medians of interleaved runs on a machine of {cores} cores with a load of {load}. Its noise, as the spread of \
+             the raw client's times from the fastest to the slowest: {}.\n",
             self.rows,
-            self.noise * 100.0
+            self.noise.join(", ")
         )
     }
 }
