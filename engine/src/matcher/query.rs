@@ -22,8 +22,8 @@ enum Step {
 impl Query {
     /// Parses a query; the error says what is wrong and at which character, from 1.
     pub fn parse(text: &str) -> Result<Query, String> {
-        let path = JsonPath::parse(text)
-            .map_err(|error| format!("not a JSONPath at character {}: {}", error.position() + 1, error.message()))?;
+        let path = crate::source::path::parse(text)
+            .map_err(|problem| format!("not a JSONPath at character {}: {}", problem.position + 1, problem.message))?;
         Ok(Query { path, text: text.to_owned(), place: place(text) })
     }
 

@@ -2,11 +2,10 @@
 
 use super::scope::Scope;
 use crate::diagnostic::{Diagnostic, Diagnostics};
-use crate::matcher::{Compiler, Expected, Mode};
+use crate::matcher::{Compiler, Expected, Mode, Query};
 use crate::source::quantity::{self, Bound, Comparison};
-use crate::source::{Kind, Node, Source, Span, path};
+use crate::source::{Kind, Node, Source, Span};
 use crate::suite::{Expectation, Field};
-use serde_json_path::JsonPath;
 use std::sync::Arc;
 
 /// One expectation, ready to be judged.
@@ -49,11 +48,7 @@ pub enum Rule {
     /// `checks: [{at, is}]`.
     At {
         /// Where in the outcome.
-        path: Box<JsonPath>,
-        /// The same as it is written.
-        text: String,
-        /// Whether the path can give one node only.
-        singular: bool,
+        query: Box<Query>,
         /// What is expected there.
         expected: Expected,
         /// What the author says about it.
@@ -180,16 +175,14 @@ impl Build<'_> {
     fn at(&mut self, item: &Node) {
         let Some((at, is)) = item.get("at").zip(item.get("is")) else { return };
         let text = at.to_json();
-        match path::parse(text.as_str().unwrap_or_default()) {
-            Ok(path) => {
+        match Query::parse(text.as_str().unwrap_or_default()) {
+            Ok(query) => {
                 let expected = self.expected(is, Mode::Exact);
                 let message = item.get("message").map(crate::suite::template::text_of);
-                let text = text.as_str().unwrap_or_default().to_owned();
-                let singular = is_singular(&text);
-                let rule = Rule::At { path: Box::new(path), text, singular, expected, message };
+                let rule = Rule::At { query: Box::new(query), expected, message };
                 self.push(Field::Checks, is, rule);
             }
-            Err(error) => self.problem(at, &format!("not a JSONPath: {}", error.message)),
+            Err(why) => self.problem(at, &why),
         }
     }
 
@@ -207,61 +200,4 @@ impl Build<'_> {
 
 fn is_matcher_key(key: &str) -> bool {
     key.starts_with("match:") || (key.starts_with('$') && !key.starts_with("$$"))
-}
-
-/// A singular query (RFC 9535 §2.3.5.1) names its steps one by one: no wildcard, slice, filter, union or descent.
-pub fn is_singular(path: &str) -> bool {
-    let mut rest = path.trim().strip_prefix('$').unwrap_or(path);
-    while !rest.is_empty() {
-        rest = match rest.strip_prefix('[') {
-            Some(inner) => match bracket(inner) {
-                Some(after) => after,
-                None => return false,
-            },
-            None => {
-                let Some(name) = rest.strip_prefix('.') else { return false };
-                let end = name.find(['.', '[']).unwrap_or(name.len());
-                if end == 0 || name[..end].contains('*') {
-                    return false;
-                }
-                &name[end..]
-            }
-        };
-    }
-    true
-}
-
-/// What follows a bracket that holds one index or one quoted name.
-fn bracket(inner: &str) -> Option<&str> {
-    let inner = inner.trim_start();
-    if let Some(quote) = inner.chars().next().filter(|c| matches!(c, '\'' | '"')) {
-        let mut escaped = false;
-        for (at, c) in inner.char_indices().skip(1) {
-            match c {
-                _ if escaped => escaped = false,
-                '\\' => escaped = true,
-                c if c == quote => return inner[at + 1..].trim_start().strip_prefix(']'),
-                _ => {}
-            }
-        }
-        return None;
-    }
-    let end = inner.find(']')?;
-    let index = inner[..end].trim();
-    (!index.is_empty() && index.trim_start_matches('-').bytes().all(|b| b.is_ascii_digit())).then(|| &inner[end + 1..])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_singular;
-
-    #[test]
-    fn singular_queries_are_told_apart() {
-        for path in ["$", "$.a", "$.a.b[0]", "$['a b'][-1]", "$.result.tools[0].name", "$[\"x]\"].y"] {
-            assert!(is_singular(path), "{path}");
-        }
-        for path in ["$..a", "$.*", "$[*]", "$[0,1]", "$[1:2]", "$[?@.a]", "$['a','b']", "$.a[*].b"] {
-            assert!(!is_singular(path), "{path}");
-        }
-    }
 }

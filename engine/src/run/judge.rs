@@ -101,16 +101,10 @@ impl Judge<'_> {
             Rule::Files(files) => files.iter().for_each(|(path, span, expected)| {
                 self.file(path, *span, expected, found);
             }),
-            Rule::At { path, text, singular, expected, message } => {
+            Rule::At { query, expected, message } => {
                 let whole = whole.get_or_insert_with(|| outcome.to_json());
-                let nodes = path.query(whole);
                 let before = found.len();
-                if *singular {
-                    self.mismatches(expected.check(nodes.first(), text), found);
-                } else {
-                    let list = Json::Array(nodes.into_iter().cloned().collect());
-                    self.mismatches(expected.check(Some(&list), text), found);
-                }
+                self.mismatches(expected.check(query.select(whole).as_deref(), query.text()), found);
                 if let Some(message) = message {
                     found[before..].iter_mut().for_each(|failure| {
                         failure.message = format!("{message}: {}", failure.message);

@@ -163,3 +163,20 @@ fn schemas_and_completions_are_printed() {
         assert!(place.mcptest(&["completions", shell]).stdout.contains("mcptest"), "{shell}");
     }
 }
+
+#[test]
+fn a_path_that_nests_without_end_is_refused_wherever_it_stands() {
+    let deep = format!("$[?{}@.a{}]", "(".repeat(50_000), ")".repeat(50_000));
+    let place = Place::new();
+    let at = |check: &str| format!("tests:\n  - it: a\n    ping: true\n    {check}\n");
+    for check in [
+        format!("expect: {{ checks: [{{ at: '{deep}', is: 1 }}] }}"),
+        format!("expect: {{ result: {{ $path: {{ '{deep}': 1 }} }} }}"),
+        format!("capture: {{ x: '{deep}' }}"),
+    ] {
+        place.write("a.test.mcp.yml", &at(&check));
+        let said = place.mcptest(&["check", "--", "true"]);
+        assert_eq!(said.code, 2, "{}", said.stderr.chars().take(300).collect::<String>());
+        assert!(said.stderr.contains("levels deep"), "{}", said.stderr.chars().take(500).collect::<String>());
+    }
+}
