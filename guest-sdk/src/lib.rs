@@ -1,4 +1,4 @@
-//! Write [mcptest](https://crates.io/crates/mcptest-engine) extensions in Rust.
+//! Write mcptest extensions in Rust.
 //!
 //! An extension plays one of three roles: a [`Matcher`] judges values, a [`Reporter`] writes reports, a [`Transform`]
 //! rewrites suites. Implement the trait, export the type, and build for `wasm32-wasip2`:

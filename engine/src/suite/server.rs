@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long `initialize` and `readyPattern` may take (the seed).
+/// How long `initialize` and `readyPattern` may take.
 pub const STARTUP_TIMEOUT: Duration = Duration::from_millis(5000);
 /// How long a step may take.
 pub const STEP_TIMEOUT: Duration = Duration::from_secs(30);

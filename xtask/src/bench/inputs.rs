@@ -22,6 +22,9 @@ impl Inputs {
         for count in [1, 1000, 10_000] {
             put(&format!("calls-{count}.test.mcp.yml"), calls(count))?;
         }
+        for count in [1, 10_000] {
+            put(&format!("regex-{count}.test.mcp.yml"), patterns(count))?;
+        }
         put("large-10000.test.mcp.yml", large(10_000))?;
         for count in [1, 100] {
             put(&format!("everything-{count}.test.mcp.yml"), raw_lane(count))?;
@@ -37,6 +40,17 @@ fn calls(count: usize) -> String {
         let _ = writeln!(
             suite,
             "  - {{ it: call {index}, tool: echo, args: {{ message: hello }}, expect: {{ text: hello }} }}"
+        );
+    }
+    suite
+}
+
+fn patterns(count: usize) -> String {
+    let mut suite = String::from("description: patterns\ntools:\n");
+    for index in 0..count {
+        let _ = writeln!(
+            suite,
+            "  - {{ it: call {index}, tool: echo, args: {{ message: hello }}, expect: {{ text: {{ $regex: \"^hel+o$\" }} }} }}"
         );
     }
     suite
