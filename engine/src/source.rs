@@ -5,6 +5,7 @@
 
 pub mod json;
 mod load;
+pub mod path;
 pub mod quantity;
 pub mod reader;
 pub mod yaml;

@@ -23,16 +23,37 @@ pub fn build(engine: &Engine, project: &Path, component: &Path) -> Result<()> {
     }
     std::fs::create_dir_all(folder())?;
     let _ = std::fs::remove_file(component);
-    let python = tools_dir().join("venv-languages").join("bin");
-    let zig = python.join("python-zig").display().to_string();
     let mut command = Command::new("sh");
     command.arg(project.join("build.sh")).arg(component).current_dir(project);
-    command.env("MCPTEST", engine.path()).env("CC", format!("{zig} cc")).env("ZIG", zig);
-    command.env("COMPONENTIZE_PY", python.join("componentize-py"));
-    command.env("COMPONENTIZE_QJS", tools_dir().join("node-languages/node_modules/.bin/componentize-qjs"));
+    with_tools(&mut command, engine);
     output(&mut command)?;
     ensure!(component.is_file(), "`{}` has built no `{}`", project.join("build.sh").display(), component.display());
     Ok(())
+}
+
+/// Gives a build the pinned tools: by the variables that the build scripts read, and on the path.
+pub fn with_tools(command: &mut Command, engine: &Engine) {
+    let zig = python().join("python-zig").display().to_string();
+    let node = node();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths(std::iter::once(node.clone()).chain(std::env::split_paths(&path)));
+    command.env("MCPTEST", engine.path()).env("CC", format!("{zig} cc")).env("ZIG", zig);
+    command.env("COMPONENTIZE_PY", componentize_py());
+    command.env("COMPONENTIZE_QJS", node.join("componentize-qjs"));
+    command.env("PATH", path.unwrap_or_default());
+}
+
+/// The program that makes components of Python.
+pub fn componentize_py() -> PathBuf {
+    python().join("componentize-py")
+}
+
+fn python() -> PathBuf {
+    tools_dir().join("venv-languages").join("bin")
+}
+
+fn node() -> PathBuf {
+    tools_dir().join("node-languages").join("node_modules").join(".bin")
 }
 
 /// When the newest file below a folder was written. What a tool leaves behind in passing does not count.

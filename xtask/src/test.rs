@@ -3,9 +3,11 @@
 mod docs;
 mod extensions;
 mod leftovers;
+mod projects;
 mod rust;
 mod suites;
 
+use crate::bindings;
 use crate::engine::Engine;
 use crate::gen_schemas;
 use crate::guests;
@@ -46,17 +48,19 @@ struct Step {
     run: fn(&Engine) -> Findings,
 }
 
-const STEPS: [Step; 14] = [
+const STEPS: [Step; 16] = [
     Step { name: "format", run: |_| rust::format().into() },
     Step { name: "clippy", run: |_| rust::clippy().into() },
     Step { name: "guests", run: |_| guests::build(true).into() },
     Step { name: "guests, natively", run: extensions::natively },
     Step { name: "cargo test", run: |_| rust::tests() },
     Step { name: "schemas", run: |engine| gen_schemas::check(engine).into() },
+    Step { name: "bindings", run: |_| bindings::check().into() },
     Step { name: "docs", run: docs::check },
     Step { name: "examples", run: suites::examples },
     Step { name: "install languages", run: |_| tools::install_languages().into() },
     Step { name: "extensions", run: extensions::inside },
+    Step { name: "new projects", run: projects::check },
     Step { name: "install from npm", run: |_| tools::install_node().into() },
     Step { name: "install from PyPI", run: |_| install_python().into() },
     Step { name: "real servers, right", run: suites::right },

@@ -11,7 +11,7 @@ use crate::extension::{Grant, declared};
 use crate::schema::{EXTENSION, EXTENSION_LIMITS};
 use crate::source::reader::{Fields, Given, Reader};
 use crate::source::{Entry, Kind, Node, Span};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Reads the entries; files and folders are taken against the config's own folder.
 pub(super) fn extensions(reader: &mut Reader<'_>, given: Option<Given>) -> Vec<Declared> {
@@ -49,7 +49,7 @@ fn entry(reader: &mut Reader<'_>, id: String, span: Span, value: Node, base: &Pa
     let shown = path?;
     Some(Declared {
         id: Some(id),
-        path: absolute(base, &shown),
+        path: base.join(&shown),
         shown,
         sha256,
         allow,
@@ -58,10 +58,6 @@ fn entry(reader: &mut Reader<'_>, id: String, span: Span, value: Node, base: &Pa
         limits,
         place: place(reader, span),
     })
-}
-
-fn absolute(base: &Path, path: &str) -> PathBuf {
-    base.join(path)
 }
 
 fn place(reader: &Reader<'_>, span: Span) -> Option<(std::sync::Arc<crate::source::Source>, Span)> {

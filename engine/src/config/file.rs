@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Where a config is looked for, first to last.
-const NAMES: [&str; 5] = ["mcptest.yml", "mcptest.yaml", "mcptest.json", "conductor.config.json", "aegis.config.json"];
+pub const NAMES: [&str; 5] =
+    ["mcptest.yml", "mcptest.yaml", "mcptest.json", "conductor.config.json", "aegis.config.json"];
 /// Names of configs of the Conductor family, whose suites carry stray keys, end so.
 const FAMILY: &str = ".config.json";
 /// The one JSON config that is ours.

@@ -174,7 +174,8 @@ mod tests {
         ];
         for a in &values {
             for b in &values {
-                assert!(!is_same_text(a, b) || a.to_string() == b.to_string(), "{a} {b}");
+                let (written_a, written_b) = (a.to_string(), b.to_string());
+                assert!(!is_same_text(a, b) || written_a == written_b, "{a} {b}");
             }
         }
         assert!(is_same_text(&values[0], &values[0]));

@@ -4,7 +4,7 @@ use super::scope::Scope;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::matcher::{Compiler, Expected, Mode};
 use crate::source::quantity::{self, Bound, Comparison};
-use crate::source::{Kind, Node, Source, Span};
+use crate::source::{Kind, Node, Source, Span, path};
 use crate::suite::{Expectation, Field};
 use serde_json_path::JsonPath;
 use std::sync::Arc;
@@ -50,6 +50,8 @@ pub enum Rule {
     At {
         /// Where in the outcome.
         path: Box<JsonPath>,
+        /// The same as it is written.
+        text: String,
         /// Whether the path can give one node only.
         singular: bool,
         /// What is expected there.
@@ -178,19 +180,27 @@ impl Build<'_> {
     fn at(&mut self, item: &Node) {
         let Some((at, is)) = item.get("at").zip(item.get("is")) else { return };
         let text = at.to_json();
-        match JsonPath::parse(text.as_str().unwrap_or_default()) {
+        match path::parse(text.as_str().unwrap_or_default()) {
             Ok(path) => {
                 let expected = self.expected(is, Mode::Exact);
                 let message = item.get("message").map(crate::suite::template::text_of);
-                let singular = is_singular(text.as_str().unwrap_or_default());
-                let rule = Rule::At { path: Box::new(path), singular, expected, message };
+                let text = text.as_str().unwrap_or_default().to_owned();
+                let singular = is_singular(&text);
+                let rule = Rule::At { path: Box::new(path), text, singular, expected, message };
                 self.push(Field::Checks, is, rule);
             }
-            Err(error) => self.problem(at, &format!("not a JSONPath: {error}")),
+            Err(error) => self.problem(at, &format!("not a JSONPath: {}", error.message)),
         }
     }
 
+    /// Reports a problem, unless the parser reported one at this place already.
     fn problem(&mut self, node: &Node, message: &str) {
+        let inside = |span: Span| node.span.start <= span.start && span.end <= node.span.end;
+        let same = |source: &Arc<Source>| Arc::ptr_eq(source, self.source);
+        let mut places = self.diagnostics.list.iter().filter_map(|problem| problem.place.as_ref());
+        if places.any(|(source, span)| same(source) && inside(*span)) {
+            return;
+        }
         self.diagnostics.push(Diagnostic::error(message).at(self.source, node.span));
     }
 }

@@ -1,10 +1,11 @@
 //! Which server a test runs against, and what the client declares to it.
 
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 use crate::source::{Json, Span};
 use crate::suite::server::Server;
 use crate::suite::{Case, ServerChoice, Suite};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Which server a case runs against.
@@ -64,9 +65,24 @@ impl Servers<'_> {
         }
     }
 
+    /// A config beside the suite, or above it.
+    fn config_nearby(&self) -> Option<PathBuf> {
+        let here = std::env::current_dir().ok()?;
+        let folder = here.join(self.suite.source.path.parent()?);
+        let folders = folder.ancestors().filter(|folder| **folder != here);
+        folders.flat_map(|folder| config::file::NAMES.map(|name| folder.join(name))).find(|path| path.is_file())
+    }
+
     fn none(&self, span: Span) -> Diagnostic {
         if self.config.servers.is_empty() {
-            return Diagnostic::error(format!("`{}` has no server to run against", self.suite.name()))
+            let problem = Diagnostic::error(format!("`{}` has no server to run against", self.suite.name()));
+            if let Some(config) = self.config_nearby() {
+                return problem.hint(format!(
+                    "a config is looked for where the command runs, and there is one elsewhere: `--config {}`",
+                    config.display()
+                ));
+            }
+            return problem
                 .hint("name one in `mcptest.yml`, pass `--config FILE`, or end the command with `-- node server.js`");
         }
         let known: Vec<&str> = self.config.servers.iter().map(|server| &*server.name).collect();

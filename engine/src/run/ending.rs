@@ -19,6 +19,7 @@ pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {
         ),
         End::TimedOut | End::Done if call.until_exit => {
             Fault::new(Code::Timeout, format!("the server did not end within {}", plain(call.timeout)))
+                .hint("if it needs longer, give the step a `timeout`")
         }
         End::TimedOut => {
             let fault = Fault::new(Code::Timeout, format!("no answer to {what} within {}", plain(call.timeout)));

@@ -101,15 +101,15 @@ impl Judge<'_> {
             Rule::Files(files) => files.iter().for_each(|(path, span, expected)| {
                 self.file(path, *span, expected, found);
             }),
-            Rule::At { path, singular, expected, message } => {
+            Rule::At { path, text, singular, expected, message } => {
                 let whole = whole.get_or_insert_with(|| outcome.to_json());
                 let nodes = path.query(whole);
                 let before = found.len();
                 if *singular {
-                    self.mismatches(expected.check(nodes.first(), &path.to_string()), found);
+                    self.mismatches(expected.check(nodes.first(), text), found);
                 } else {
                     let list = Json::Array(nodes.into_iter().cloned().collect());
-                    self.mismatches(expected.check(Some(&list), &path.to_string()), found);
+                    self.mismatches(expected.check(Some(&list), text), found);
                 }
                 if let Some(message) = message {
                     found[before..].iter_mut().for_each(|failure| {
@@ -131,7 +131,9 @@ impl Judge<'_> {
     ) {
         let before = found.len();
         self.mismatches(expected.check(actual, root(check.field)), found);
-        let Some(first) = found.get_mut(before) else { return };
+        if found.len() == before {
+            return;
+        }
         let hint = match check.field {
             Field::Error if actual.is_none() => outcome.result().map(|_| match outcome.text() {
                 Some(text) => format!("the answer is a result: {}", short(&text)),
@@ -140,8 +142,9 @@ impl Judge<'_> {
             Field::Error | Field::ExitCode => None,
             _ => outcome.in_words(),
         };
-        if let Some(hint) = hint.filter(|hint| !first.hints.contains(hint)) {
-            first.hints.push(hint);
+        let said = |failure: &Failure, hint: &String| failure.message == *hint || failure.hints.contains(hint);
+        if let Some(hint) = hint.filter(|hint| !found.iter().any(|failure| said(failure, hint))) {
+            found[before].hints.push(hint);
         }
     }
 

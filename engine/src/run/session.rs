@@ -92,7 +92,11 @@ impl Session {
         match begun {
             Ok(introduction) => Ok((session, introduction)),
             Err(fault) => {
-                let fault = fault.hint(format!("it was started with `{}`", command_line(&session.server)));
+                let mut how = format!("it was started with `{}`", command_line(&session.server));
+                if std::env::current_dir().is_ok_and(|ours| ours != session.server.cwd) {
+                    how.push_str(&format!(" in `{}`", session.server.cwd.display()));
+                }
+                let fault = fault.hint(how);
                 let closed = session.stdio.close(HURRIED.min(session.server.shutdown_timeout)).await;
                 for incoming in closed.rest {
                     if let Incoming::Stderr(text) = incoming {

@@ -176,7 +176,10 @@ pub static CASE: Table = Table {
     one_of: &[&["it", "name"], CASE_ACTION_NAMES],
     required: &[],
     later: &[],
-    elsewhere: &[(EXPECT.groups, "belongs under `expect`")],
+    elsewhere: &[
+        (EXPECT.groups, "belongs under `expect`"),
+        (SERVER.groups, "belongs to the server: in the config, or in a mapping under `server:`"),
+    ],
 };
 
 /// A step of a test with several.

@@ -20,6 +20,29 @@ pub struct Reader<'a> {
     pub lenient: bool,
 }
 
+/// What other tools call a key, or how it is called one level away, and what to write instead.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("arguments", "args"),
+    ("parameters", "args"),
+    ("input", "args"),
+    ("assert", "expect"),
+    ("asserts", "expect"),
+    ("assertions", "expect"),
+    ("description", "it"),
+    ("title", "it"),
+    ("resource", "uri"),
+    ("structuredContent", "structured"),
+    ("mcpServers", "servers"),
+    ("environment", "env"),
+    ("workingDirectory", "cwd"),
+    ("test", "tests"),
+    ("tool", "tools"),
+    ("resource", "resources"),
+    ("prompt", "prompts"),
+    ("path", "at"),
+    ("equals", "is"),
+];
+
 /// A mapping that is being read.
 pub struct Fields {
     /// What it should be.
@@ -119,6 +142,18 @@ impl Reader<'_> {
             true => self.warn(span, format!("unknown key `{key}` in {}, ignored", table.title)),
             false => self.error(span, format!("unknown key `{key}` in {}", table.title)),
         };
+        let synonym = SYNONYMS.iter().find(|(other, name)| *other == key && table.key(name).is_some());
+        if let Some((_, name)) = synonym {
+            diagnostic.label = Some(format!("this is called `{name}` here"));
+            return;
+        }
+        if matches!(key, "method" | "params") && table.key("request").is_some() {
+            diagnostic.label = Some("this belongs under `request`".into());
+            diagnostic
+                .hints
+                .push("for example `request: {method: tools/list, params: {}}`; a tool's are `args`".into());
+            return;
+        }
         let elsewhere = table
             .elsewhere
             .iter()

@@ -57,6 +57,12 @@ impl Parser<'_> {
                 );
             return None;
         }
+        if let Some(span) = config_key(&root) {
+            let name = self.reader.source.name.clone();
+            let diagnostic = self.reader.error(span, "this is a config, and a suite is wanted here");
+            diagnostic.hints.push(format!("pass it with `--config {name}`; suites are named `*.test.mcp.yml`"));
+            return None;
+        }
         let mut fields = self.reader.fields(root, &SUITE)?;
         let head = fields.head();
         let source = self.reader.source.clone();
@@ -155,6 +161,14 @@ impl Parser<'_> {
         self.reader.error(span, format!("`{name}` cannot name {what}")).label = Some(problem.to_owned());
         false
     }
+}
+
+/// The key that shows that a file without any lane is a config.
+fn config_key(root: &Node) -> Option<Span> {
+    let entries = root.entries()?;
+    let has_tests = entries.iter().any(|entry| Lane::ALL.iter().any(|lane| lane.key() == entry.key));
+    let tell = |entry: &&Entry| matches!(entry.key.as_str(), "command" | "servers" | "mcpServers");
+    entries.iter().find(tell).filter(|_| !has_tests).map(|entry| entry.key_span)
 }
 
 #[cfg(test)]

@@ -126,6 +126,8 @@ fn what_cannot_be_loaded_stops_the_run() {
     std::fs::write(place.path("newer.wasm"), wat::parse_str(exports("0.2.0", "")).unwrap()).unwrap();
     let imports = "(import \"wasi:http/types@0.2.0\" (instance)) (import \"acme:kv/store@1.0.0\" (instance))";
     std::fs::write(place.path("everything.wasm"), wat::parse_str(exports("0.1.0", imports)).unwrap()).unwrap();
+    let waiting = exports("0.1.0", "(core func (canon task.cancel))");
+    std::fs::write(place.path("async.wasm"), wat::parse_str(waiting).unwrap()).unwrap();
     std::fs::write(place.path("wrong.wasm"), wat::parse_str(exports("0.1.0", "")).unwrap()).unwrap();
     let cases = [
         ("none.wasm", "launch_failed", "cannot be read"),
@@ -135,6 +137,7 @@ fn what_cannot_be_loaded_stops_the_run() {
         ("newer.wasm", "protocol_version_mismatch", "update mcptest"),
         ("everything.wasm", "runtime_not_supported", "imports `wasi:http/types@0.2.0` and 1 more"),
         ("wrong.wasm", "handshake_failed", "does not fit the contract"),
+        ("async.wasm", "handshake_failed", "does not fit the contract"),
     ];
     for (file, code, words) in cases {
         let said = run(&place, &["--matcher", file]);

@@ -3,7 +3,7 @@
 //! Below `matchers` and `examples/extensions` a folder is a project (it has a `Cargo.toml` of a package, or a `build.sh`), or
 //! it holds projects. One that is neither, that has no cases, or that nobody built fails.
 
-use super::Findings;
+use super::{Findings, suites};
 use crate::engine::Engine;
 use crate::guests;
 use crate::languages;
@@ -40,7 +40,7 @@ pub fn natively(_: &Engine) -> Findings {
     findings
 }
 
-/// Builds what cargo doesn't build, and runs the cases of all.
+/// Builds what cargo doesn't build, runs the cases of all, and then the suite that uses them.
 pub fn inside(engine: &Engine) -> Findings {
     let mut findings = Findings::default();
     for home in HOMES {
@@ -49,6 +49,7 @@ pub fn inside(engine: &Engine) -> Findings {
             Err(error) => findings.note(Err(error)),
         }
     }
+    findings.note(suites::passes(engine, &root().join("examples").join("extensions"), &[]));
     findings
 }
 

@@ -9,7 +9,7 @@ pub use shape::Shape;
 
 use super::bindings::mcptest::extension::types;
 use super::explain;
-use super::instance::{Ended, Guest, Instance, Mold};
+use super::instance::{Ended, Guest, Instance, Mold, Stillborn};
 use super::limits::Limits;
 use super::sandbox::Sandbox;
 use super::state::State;
@@ -56,15 +56,10 @@ impl Component {
     }
 
     fn fresh(&self, call: &str) -> Result<Instance, Fault> {
-        self.mold.instance(&self.sandbox).map_err(|(stop, store)| {
+        self.mold.instance(&self.sandbox).map_err(|Stillborn { stop, mut store }| {
             let ended: Ended<()> = Ended { result: Err(stop), took: Duration::ZERO };
-            explain::fault(
-                &self.name,
-                &format!("its start before {call}"),
-                ended,
-                &self.settings,
-                store.map(|b| *b).as_mut(),
-            )
+            let call = format!("its start before {call}");
+            explain::fault(&self.name, &call, ended, &self.settings, store.as_deref_mut())
         })
     }
 

@@ -57,6 +57,12 @@ pub(super) enum Stop {
     Setup(String),
 }
 
+/// An instance that could not be made, with what is left of it.
+pub(super) struct Stillborn {
+    pub(super) stop: Stop,
+    pub(super) store: Option<Box<Store<State>>>,
+}
+
 /// How a call ended.
 pub(super) struct Ended<T> {
     pub(super) result: Result<T, Stop>,
@@ -65,8 +71,9 @@ pub(super) struct Ended<T> {
 
 impl Mold {
     /// A fresh instance: its start function runs under the same deadline as any call.
-    pub(super) fn instance(&self, sandbox: &Sandbox) -> Result<Instance, (Stop, Option<Box<Store<State>>>)> {
-        let state = State::new(sandbox, self.limits).map_err(|why| (Stop::Setup(why), None))?;
+    pub(super) fn instance(&self, sandbox: &Sandbox) -> Result<Instance, Stillborn> {
+        let state =
+            State::new(sandbox, self.limits).map_err(|why| Stillborn { stop: Stop::Setup(why), store: None })?;
         let mut store = Store::new(&self.host.engine, state);
         store.limiter(|state| &mut state.limiter);
         let made = self.run(&mut store, async |store| {
@@ -81,7 +88,7 @@ impl Mold {
         });
         match made.result {
             Ok(guest) => Ok(Instance { store, guest }),
-            Err(stop) => Err((stop, Some(Box::new(store)))),
+            Err(stop) => Err(Stillborn { stop, store: Some(Box::new(store)) }),
         }
     }
 

@@ -110,6 +110,9 @@ impl Stdio {
     ///
     /// Once both streams are closed and the process has ended, there is nothing more to come, and it waits for ever.
     pub async fn receive(&mut self) -> Incoming {
+        if self.inbox.is_empty() {
+            self.inbox.linger();
+        }
         poll_fn(|cx| {
             loop {
                 if let Some(incoming) = self.inbox.pop() {

@@ -3,11 +3,32 @@
 use super::{Given, Reader};
 use crate::diagnostic::did_you_mean;
 use crate::schema::Takes;
-use crate::source::{Entry, Kind, Node, Span, quantity};
+use crate::source::{Entry, Kind, Node, Span, path, quantity};
 use regex::Regex;
 use serde_json_path::JsonPath;
 use std::ops::Range;
 use std::time::Duration;
+
+/// What `capture` and `checks` find in an outcome.
+const OUTCOME: [&str; 13] = [
+    "response",
+    "result",
+    "error",
+    "isError",
+    "text",
+    "structured",
+    "content",
+    "notifications",
+    "requests",
+    "stderr",
+    "stdout",
+    "duration",
+    "exitCode",
+];
+/// Where a small number without a unit was most likely meant as seconds.
+const TIMEOUTS: [&str; 4] = ["timeout", "startupTimeout", "shutdownTimeout", "wait"];
+/// Below this a timeout in bare milliseconds is suspicious.
+const SHORT: Duration = Duration::from_millis(100);
 
 impl Reader<'_> {
     /// Reports that a value is not what its key takes.
@@ -152,7 +173,16 @@ impl Reader<'_> {
             return None;
         }
         match quantity::duration_of(&given.value) {
-            Ok(duration) => Some(duration),
+            Ok(duration) => {
+                let bare = matches!(given.value.kind, Kind::Number(_));
+                if bare && TIMEOUTS.contains(&given.key.name) && !duration.is_zero() && duration < SHORT {
+                    let (name, millis) = (given.key.name, duration.as_millis());
+                    self.warn(given.value.span, format!("`{name}: {millis}` is {millis} milliseconds"))
+                        .hints
+                        .push(format!("for seconds write `{name}: {millis}s`; if you mean it, write `{millis}ms`"));
+                }
+                Some(duration)
+            }
             Err(problem) => {
                 let text = self.source.slice(given.value.span).trim_matches(['"', '\'']).to_owned();
                 let hint = match text.contains("${") {
@@ -219,23 +249,39 @@ impl Reader<'_> {
                 .push("for example `$.result.content[0].text`".to_owned());
             return None;
         };
-        match JsonPath::parse(text) {
-            Ok(path) => Some(path),
+        match path::parse(text) {
+            Ok(path) => {
+                self.unknown_field(node, text);
+                Some(path)
+            }
             Err(error) => {
-                let place = self.within_one(node, text, error.position());
+                let place = self.within_one(node, text, error.position);
                 let hint = match text.starts_with('$') {
                     true => "JSONPath as in RFC 9535, for example `$.result.content[0].text`".to_owned(),
                     false => format!("a JSONPath begins with `$`: `$.{}`", text.trim_start_matches(['.', '/'])),
                 };
                 let diagnostic = self.error(place, format!("`{text}` is not a JSONPath"));
-                diagnostic.label = match error.message() {
-                    "parser error" => None,
-                    message => Some(message.replace('\'', "`")),
-                };
+                diagnostic.label = Some(error.message).filter(|message| !message.is_empty());
                 diagnostic.hints.push(hint);
                 None
             }
         }
+    }
+
+    /// Warns of a path that begins with something an outcome never has.
+    fn unknown_field(&mut self, node: &Node, text: &str) {
+        let Some(rest) = text.strip_prefix("$.") else { return };
+        let name = &rest[..rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len())];
+        let known = OUTCOME.iter().copied();
+        if name.is_empty() || known.clone().any(|field| field == name) {
+            return;
+        }
+        let near = did_you_mean(name, known).map(|near| format!("did you mean `{near}`?"));
+        let fields = OUTCOME.map(|field| format!("`{field}`")).join(", ");
+        let place = self.within(node, text, 2..2 + name.len());
+        let warning = self.warn(place, format!("the outcome of a step has no `{name}`, so this finds nothing"));
+        warning.hints.extend(near.is_none().then(|| format!("it has {fields}")));
+        warning.label = near;
     }
 
     /// A regular expression.

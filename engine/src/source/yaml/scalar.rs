@@ -138,6 +138,11 @@ pub(super) fn explain(info: &str, text: &str, at: usize) -> (String, Option<Stri
     } else if info.contains("expected ','") || info.contains("illegal placement of ':'") {
         "a bracket is left open above this place, or text within brackets holds a bracket or comma and needs quotes"
             .to_owned()
+    } else if info.contains("did not find expected '-' indicator") {
+        "in a list every element begins with `- `, and what belongs to one stands further right than its dash"
+            .to_owned()
+    } else if info.contains("':' may not precede") {
+        "within `{…}` and `[…]`, text that holds a bracket goes in quotes, as in `\"match:[a-z]+\"`".to_owned()
     } else if info.contains("tab") {
         "YAML indents with spaces".to_owned()
     } else if info.contains("unknown anchor") {

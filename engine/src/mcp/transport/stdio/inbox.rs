@@ -14,6 +14,9 @@ use tokio::net::unix::pipe::Receiver;
 
 /// What a pipe holds by default.
 const CHUNK: usize = 64 * 1024;
+const NOW: Timespec = Timespec { tv_sec: 0, tv_nsec: 0 };
+/// How long a thread waits for an answer before it goes back to its runtime: long for a fast server, short for a signal.
+const BRIEFLY: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 /// How many reads one [drain](Inbox::drain) makes at most: a few times what both pipes hold.
 const MAX_READS: usize = 16;
 
@@ -40,6 +43,10 @@ impl Inbox {
             queue: VecDeque::new(),
             queued_bytes: 0,
         }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
     }
 
     pub(super) fn pop(&mut self) -> Option<Incoming> {
@@ -71,34 +78,46 @@ impl Inbox {
     /// Reads what is there now, asking the system rather than what the runtime remembers.
     pub(super) fn drain(&mut self) {
         for _ in 0..MAX_READS {
-            let (stdout, stderr) = self.waiting();
-            if let Some(pipe) = self.stdout.as_ref().filter(|_| stdout) {
-                match rustix::io::read(pipe, self.framer.space()) {
-                    Err(Errno::AGAIN | Errno::INTR) => {}
-                    read => self.took_stdout(read.ok()),
-                }
-            }
-            if let Some(pipe) = self.stderr.as_ref().filter(|_| stderr) {
-                match rustix::io::read(pipe, &mut self.chunk[..]) {
-                    Err(Errno::AGAIN | Errno::INTR) => {}
-                    read => self.took_stderr(read.ok()),
-                }
-            }
-            if !stdout && !stderr {
+            if !self.read_within(NOW) {
                 return;
             }
         }
     }
 
-    /// Which pipes a read would not wait for.
-    fn waiting(&self) -> (bool, bool) {
+    /// Waits briefly for a server that answers at once: a trip through the reactor would cost more than the wait.
+    pub(super) fn linger(&mut self) {
+        if self.stdout.is_some() {
+            self.read_within(BRIEFLY);
+        }
+    }
+
+    /// Reads each pipe that has something once, waiting so long at most for one that has; whether there was one.
+    fn read_within(&mut self, patience: Timespec) -> bool {
+        let (stdout, stderr) = self.waiting(patience);
+        if let Some(pipe) = self.stdout.as_ref().filter(|_| stdout) {
+            match rustix::io::read(pipe, self.framer.space()) {
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                read => self.took_stdout(read.ok()),
+            }
+        }
+        if let Some(pipe) = self.stderr.as_ref().filter(|_| stderr) {
+            match rustix::io::read(pipe, &mut self.chunk[..]) {
+                Err(Errno::AGAIN | Errno::INTR) => {}
+                read => self.took_stderr(read.ok()),
+            }
+        }
+        stdout || stderr
+    }
+
+    /// Which pipes a read would not wait for, as soon as there is one.
+    fn waiting(&self, patience: Timespec) -> (bool, bool) {
         match (&self.stdout, &self.stderr) {
             (Some(stdout), Some(stderr)) => {
-                let [stdout, stderr] = readable([stdout, stderr]);
+                let [stdout, stderr] = readable([stdout, stderr], patience);
                 (stdout, stderr)
             }
-            (Some(stdout), None) => (readable([stdout])[0], false),
-            (None, Some(stderr)) => (false, readable([stderr])[0]),
+            (Some(stdout), None) => (readable([stdout], patience)[0], false),
+            (None, Some(stderr)) => (false, readable([stderr], patience)[0]),
             (None, None) => (false, false),
         }
     }
@@ -153,10 +172,9 @@ impl Inbox {
     }
 }
 
-fn readable<const N: usize>(pipes: [&Receiver; N]) -> [bool; N] {
-    let now = Timespec { tv_sec: 0, tv_nsec: 0 };
+fn readable<const N: usize>(pipes: [&Receiver; N], patience: Timespec) -> [bool; N] {
     let mut fds = pipes.map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN));
-    match rustix::event::poll(&mut fds, Some(&now)) {
+    match rustix::event::poll(&mut fds, Some(&patience)) {
         Ok(_) => fds.map(|fd| !fd.revents().is_empty()),
         Err(_) => [false; N],
     }
