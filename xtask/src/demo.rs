@@ -29,7 +29,7 @@ pub fn run() -> Result<()> {
 fn sandboxed(engine: &Engine) -> Result<()> {
     println!("\nLast, a matcher that is no part of the engine: a WebAssembly component, built from `matchers/regex`.");
     println!("It runs in a sandbox: no files, no network, no environment, one second per call.");
-    guests::build_package("matchers", "regex")?;
+    guests::build_package("matchers/regex")?;
     let component = guests::component(&root().join("matchers/regex"))?;
     let component = component.strip_prefix(root())?.display().to_string();
     let suite = "examples/extensions/regex.test.mcp.yml";

@@ -27,12 +27,12 @@ pub fn build(quiet: bool) -> Result<()> {
     Ok(())
 }
 
-/// Builds one package of a guest workspace, for who needs no other.
-pub fn build_package(workspace: &str, package: &str) -> Result<()> {
+/// Builds one guest, for who needs no other.
+pub fn build_package(folder: &str) -> Result<()> {
     install_target()?;
-    let mut command = cargo(&["build", "--locked", "--release", "--target", TARGET, "--package", package]);
-    command.current_dir(root().join(workspace)).env("CARGO_TARGET_DIR", root().join("target/guests"));
-    ensure!(command.status()?.success(), "`{package}` in {workspace} does not build");
+    let mut command = cargo(&["build", "--locked", "--release", "--target", TARGET]);
+    command.current_dir(root().join(folder)).env("CARGO_TARGET_DIR", root().join("target/guests"));
+    ensure!(command.status()?.success(), "the guest in {folder} does not build");
     Ok(())
 }
 

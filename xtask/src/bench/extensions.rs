@@ -10,7 +10,7 @@ use std::process::Command;
 
 pub(super) fn measure(contest: &Contest, repetitions: &Repetitions, table: &mut Table) -> Result<()> {
     println!("a matcher in its sandbox …");
-    guests::build_package("matchers", "regex")?;
+    guests::build_package("matchers/regex")?;
     let component = guests::component(&root().join("matchers/regex"))?.display().to_string();
     let with = |suite: &str| -> Command {
         let mut command = contest.mcptest("mcptest.yml", suite);
