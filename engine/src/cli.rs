@@ -1,8 +1,10 @@
 //! The command line: one file per subcommand, and the only place that turns a problem into an exit code.
 
+#[cfg(feature = "wasm")]
 mod cache;
 mod check;
 mod completions;
+#[cfg(feature = "wasm")]
 mod extension;
 mod files;
 mod list;
@@ -92,11 +94,13 @@ enum Command {
         what: schema::What,
     },
     /// Inspect, check, measure and build extensions
+    #[cfg(feature = "wasm")]
     Extension {
         #[command(subcommand)]
         command: extension::ExtensionCommand,
     },
     /// Keep house in the folder of compiled extensions
+    #[cfg(feature = "wasm")]
     Cache {
         #[command(subcommand)]
         command: CacheCommand,
@@ -111,6 +115,7 @@ enum Command {
     DemoServer,
 }
 
+#[cfg(feature = "wasm")]
 #[derive(Debug, Subcommand)]
 enum CacheCommand {
     /// Remove all compiled extensions
@@ -215,7 +220,9 @@ pub fn main() -> ExitCode {
         Command::Check(suites) => check::check(&suites, &talk),
         Command::List { suites, json } => list::list(&suites, json, &talk),
         Command::Schema { what } => schema::schema(what),
+        #[cfg(feature = "wasm")]
         Command::Extension { command } => extension::run(command, &talk),
+        #[cfg(feature = "wasm")]
         Command::Cache { command: CacheCommand::Clean } => cache::clean(),
         Command::Completions { shell } => completions::completions(shell),
         Command::DemoServer => match crate::demo::main() {
