@@ -58,7 +58,7 @@ pub(super) struct Refusal {
     /// In one sentence.
     pub(super) message: String,
     /// What a program can use.
-    pub(super) data: Option<Json>,
+    pub(super) data: Option<Box<Json>>,
 }
 
 /// The text of a result.
@@ -70,7 +70,7 @@ impl Refusal {
     }
 
     pub(super) fn with(self, data: Json) -> Refusal {
-        Refusal { data: Some(data), ..self }
+        Refusal { data: Some(data.into()), ..self }
     }
 
     /// The params of a method are not what it takes.
