@@ -81,6 +81,13 @@ impl Transport {
         }
     }
 
+    /// The same without the short wait for a server that answers at once: for when nothing was asked.
+    pub async fn listen(&mut self) -> Incoming {
+        match self {
+            Transport::Stdio(stdio) => stdio.listen().await,
+        }
+    }
+
     /// The next thing that came, if it came by `deadline`.
     pub async fn receive_by(&mut self, deadline: Instant) -> Option<Incoming> {
         if Instant::now() >= deadline + OVERTIME {
