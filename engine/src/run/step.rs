@@ -222,6 +222,9 @@ impl Steps<'_, '_> {
             // What would come late comes while the silence is waited for.
             let grace = step.settle.unwrap_or(RAW_TIMEOUT);
             call.cancel = Some(Cancel { after, grace, sent: false, progress: 0 });
+            if call.hopes_for_silence {
+                call.settle = Duration::ZERO;
+            }
         }
         if let Some(task) = step.task {
             call.task = Some(TaskRun { wait: task.wait, told: None, result: None, spent: Duration::ZERO });
