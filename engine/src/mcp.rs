@@ -1,7 +1,10 @@
 //! The MCP client: raw first, so that everything a server does can be seen and judged.
 
+pub mod connection;
+pub mod fault;
 pub mod instance;
 pub mod lifecycle;
 pub mod message;
+pub mod target;
 pub mod transport;
 pub mod uri_template;

@@ -4,6 +4,7 @@ use super::call::{Call, Cancel, End, Pages, TaskRun};
 use super::capture::capture;
 use super::ending::fault_of;
 use super::exchange::Exchange;
+use super::fault::failure;
 use super::judge::{self, Judge, malformed, needs_envelope};
 use super::line::{Awaits, line, progress_token, with_token};
 use super::outcome::{Answer, Outcome};
@@ -105,7 +106,7 @@ impl Steps<'_, '_> {
                 evidence::post_failed_start(self.desk, &step, &failed.window);
                 let at = crate::event::At::new(&self.file.suite.source, steps[0].span);
                 ended.interrupted = self.desk.shared.stop.interrupted();
-                ended.failures.push(failed.fault.failure(&slot.server.name, at));
+                ended.failures.push(failure(failed.fault, &slot.server.name, at));
                 return ended;
             }
         };
@@ -204,10 +205,10 @@ impl Steps<'_, '_> {
         let mut token = progress_token(ready.action(), meta);
         let wants_progress =
             expects(Field::Progress) || matches!(step.cancel_after, Some(suite::CancelAfter::Progress(_)));
-        let with_token = (token.is_none() && wants_progress).then(|| with_token(meta, session.fresh_id()));
+        let with_token = (token.is_none() && wants_progress).then(|| with_token(meta, session.connection.fresh_id()));
         let meta = with_token.as_ref().or(meta);
         token = token.or_else(|| progress_token(ready.action(), meta));
-        let mut call = match line(ready.action(), meta, step.task.as_ref(), &mut || session.fresh_id()) {
+        let mut call = match line(ready.action(), meta, step.task.as_ref(), &mut || session.connection.fresh_id()) {
             Some(line) => Call::new(line, timeout),
             None => Call::until_exit(step.timeout.unwrap_or(session.server.shutdown_timeout)),
         };
@@ -255,11 +256,12 @@ impl Steps<'_, '_> {
             moment: Moment { captures: self.captures, tmp: &tmp },
         };
         self.turns.step.clear();
-        match ready[0].action() {
-            Action::Close(Close::Stdin) => session.stdio.close_stdin(),
-            Action::Close(Close::Term) => session.stdio.child().terminate(),
-            Action::Close(Close::Kill) => session.stdio.child().kill(),
-            _ => {}
+        if let (Action::Close(how), Some(process)) = (ready[0].action(), session.connection.transport.process()) {
+            match how {
+                Close::Stdin => process.close_stdin(),
+                Close::Term => process.child().terminate(),
+                Close::Kill => process.child().kill(),
+            }
         }
         let listener = &mut self.desk.listener;
         let mut exchange = Exchange { session, calls, scripts: &scripts, turns: self.turns, listener };
@@ -292,7 +294,7 @@ impl Steps<'_, '_> {
             Some(end) => {
                 let judge = Judge { source: &self.file.suite.source, step: ready.step, tmp: session.tmp_folder() };
                 let fault = fault_of(&end, call, &window);
-                (vec![fault.failure(&session.server.name, judge.at(ready.step.span))], HashMap::new())
+                (vec![failure(fault, &session.server.name, judge.at(ready.step.span))], HashMap::new())
             }
             None => self.judge(ready, call, session, &window).await,
         };
@@ -336,11 +338,12 @@ impl Steps<'_, '_> {
                 Err(why) => {
                     let fault = malformed(&why.to_string());
                     let at = judge.at(ready.step.span);
-                    return (vec![fault.failure(&session.server.name, at)], HashMap::new());
+                    return (vec![failure(fault, &session.server.name, at)], HashMap::new());
                 }
             },
         };
-        let exit_code = session.exit.filter(|_| call.until_exit).map(|exit| exit.code.map_or(Json::Null, Json::from));
+        let exit_code =
+            session.connection.exit.filter(|_| call.until_exit).map(|exit| exit.code.map_or(Json::Null, Json::from));
         let task = call.task.as_mut().and_then(|task| task.told.take());
         let token = call.token.as_ref();
         let mut outcome = Outcome { took: call.took, exit_code, token, task, ..Outcome::new(answer, window) };
@@ -372,7 +375,9 @@ impl Steps<'_, '_> {
 /// How a call ended, when that leaves nothing to judge.
 fn fault(ready: &Ready<'_>, call: &Call, session: &Session) -> Option<End> {
     match call.end.as_ref()? {
-        End::Done if call.until_exit && session.exit.is_none() && !matches!(ready.action(), Action::Wait(_)) => {
+        End::Done
+            if call.until_exit && session.connection.exit.is_none() && !matches!(ready.action(), Action::Wait(_)) =>
+        {
             Some(End::TimedOut)
         }
         End::Done => None,
