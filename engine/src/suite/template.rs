@@ -51,10 +51,8 @@ impl<'a> Filler<'a> {
             Kind::List(items) => {
                 replaced(items, |item| self.fill(item)).map(|items| Node::new(Kind::List(items), node.span))
             }
-            Kind::Map(entries) => {
-                replaced(entries, |entry| self.fill_entry(entry))
-                    .map(|entries| Node::new(Kind::Map(entries), node.span))
-            }
+            Kind::Map(entries) => replaced(entries, |entry| self.fill_entry(entry))
+                .map(|entries| Node::new(Kind::Map(entries), node.span)),
             _ => None,
         }
     }
