@@ -11,6 +11,8 @@ mod kit;
 mod aegis;
 #[path = "engine/cache.rs"]
 mod cache;
+#[path = "engine/coprocess.rs"]
+mod coprocess;
 #[path = "engine/extensions.rs"]
 mod extensions;
 #[path = "engine/fixture.rs"]
