@@ -13,6 +13,8 @@ mod aegis;
 mod asking;
 #[path = "engine/cache.rs"]
 mod cache;
+#[path = "engine/coprocess.rs"]
+mod coprocess;
 #[path = "engine/extensions.rs"]
 mod extensions;
 #[path = "engine/fixture.rs"]
