@@ -213,6 +213,12 @@ struct RunArgs {
     /// Show every line that crosses the pipe
     #[arg(long)]
     show_frames: bool,
+    /// Record the conversation with the servers into a cassette
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    record: Option<PathBuf>,
+    /// Play a cassette in the place of the servers
+    #[arg(long, value_name = "FILE")]
+    replay: Option<PathBuf>,
 }
 
 /// Runs the command line to its exit code.

@@ -1,5 +1,6 @@
 //! The MCP client: raw first, so that everything a server does can be seen and judged.
 
+pub mod cassette;
 pub mod connection;
 pub mod fault;
 pub mod instance;

@@ -25,6 +25,7 @@ mod worker;
 
 use crate::event::collector::{Collector, Finished};
 use crate::event::{Body, ExtensionUsed, Outbox, RunStarted, What};
+use crate::mcp::cassette::Reel;
 use crate::plan::Plan;
 pub use picked::Picked;
 use std::sync::Arc;
@@ -52,6 +53,8 @@ pub struct Options {
     pub extensions: Vec<ExtensionUsed>,
     /// What `--env-file` adds to what servers inherit.
     pub environment: Vec<(String, String)>,
+    /// `--record`, `--replay`.
+    pub reel: Option<Reel>,
 }
 
 /// What workers share.

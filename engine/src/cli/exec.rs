@@ -113,6 +113,7 @@ impl Given {
             logs: false,
             extensions: loaded.reach.all().map(|live| live.used()).collect(),
             environment: loaded.added,
+            reel: None,
         };
         Ok(Planned { plan: loaded.plan, secrets, options, warnings })
     }

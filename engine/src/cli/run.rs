@@ -3,9 +3,12 @@
 use super::load::{Loaded, load};
 use super::screen;
 use super::{BAD_INPUT, FAILED, NO_TESTS, OK, RunArgs, Talk};
+use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::collector::Collector;
+use crate::mcp::cassette::{Cassette, Deck, Redact, Reel, Tape};
 use crate::reporter;
 use crate::run::{self, Options};
+use std::sync::Arc;
 
 pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
     let loaded = load(&args.suites, reporters(&args));
@@ -29,6 +32,13 @@ pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
             return BAD_INPUT;
         }
     };
+    let reel = match reel(&args, &loaded) {
+        Ok(reel) => reel,
+        Err(problem) => {
+            screen::tell_problems(&Diagnostics { list: vec![*problem] }, talk);
+            return BAD_INPUT;
+        }
+    };
     let collector = Collector::new(reporters, loaded.redactor());
     let options = Options {
         jobs: args.jobs.into(),
@@ -38,8 +48,9 @@ pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
         logs: talk.verbose,
         extensions: loaded.reach.all().map(|live| live.used()).collect(),
         environment: loaded.added,
+        reel: reel.clone(),
     };
-    match run::run(loaded.plan, options, collector) {
+    let code = match run::run(loaded.plan, options, collector) {
         Ok((finished, code)) => {
             for error in &finished.errors {
                 screen::tell(&format!("error: {error}\n"));
@@ -50,7 +61,37 @@ pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
             screen::tell(&format!("error: the run could not begin: {error}\n"));
             FAILED
         }
+    };
+    match reel {
+        Some(Reel::Record(tape)) => match tape.save() {
+            Ok(_) => code,
+            Err(error) => {
+                screen::tell(&format!("error: the cassette could not be written: {error}\n"));
+                if code == 130 { code } else { BAD_INPUT }
+            }
+        },
+        _ => code,
     }
+}
+
+/// The cassette that is recorded or played; servers with a cassette of their own learn what is secret, too.
+fn reel(args: &RunArgs, loaded: &Loaded) -> Result<Option<Reel>, Box<Diagnostic>> {
+    let redactor = loaded.redactor();
+    let redact: Redact = Arc::new(move |value| redactor.json(value));
+    for case in loaded.plan.files.iter().flat_map(|file| &file.cases) {
+        if let Some(deck) = &case.server.cassette {
+            deck.hide(redact.clone());
+        }
+    }
+    Ok(match (&args.record, &args.replay) {
+        (Some(path), _) => Some(Reel::Record(Tape::new(path, redact))),
+        (None, Some(path)) => {
+            let deck = Deck::new(path, Cassette::load(path)?);
+            deck.hide(redact);
+            Some(Reel::Replay(deck))
+        }
+        (None, None) => None,
+    })
 }
 
 fn reporters(args: &RunArgs) -> Vec<String> {

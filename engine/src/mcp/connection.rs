@@ -3,6 +3,7 @@
 //! `mcptest run` drives the [transport](Connection::transport) itself once the handshake is over, because a step may send
 //! anything at all. Everybody else asks one thing after the other with [`Connection::request`].
 
+use super::cassette::{Reel, Spool};
 use super::fault::{Code, Fault};
 use super::lifecycle::{self, Introduction};
 use super::message::{Kind, Message};
@@ -74,12 +75,25 @@ impl Connection {
 
     /// Starts the server without a word. Needs a tokio runtime.
     pub fn start(target: Target) -> Result<Connection, Fault> {
+        let transport = match &target.spool {
+            Some(Spool { reel: Reel::Replay(deck), server, tmp }) => {
+                Transport::Replay(Box::new(deck.player(server, tmp)))
+            }
+            Some(Spool { reel: Reel::Record(tape), server, tmp }) => {
+                let inner = Box::new(Connection::reach(&target)?);
+                Transport::Recorded(inner, Box::new(tape.recorder(server, tmp)))
+            }
+            None => Connection::reach(&target)?,
+        };
+        Ok(Connection { transport, exit: None, overdue: Vec::new(), target, last_id: 0 })
+    }
+
+    fn reach(target: &Target) -> Result<Transport, Fault> {
         let stdio = Stdio::start(&target.command, target.max_line).map_err(|error| {
             let fault = Fault::new(Code::StartFailed, error.to_string());
             error.hints().into_iter().fold(fault, Fault::hint)
         })?;
-        let transport = Transport::Stdio(Box::new(stdio));
-        Ok(Connection { transport, exit: None, overdue: Vec::new(), target, last_id: 0 })
+        Ok(Transport::Stdio(Box::new(stdio)))
     }
 
     /// Everything before the first request: the ready line, the handshake if there is to be one, the barrier.
@@ -92,7 +106,7 @@ impl Connection {
         let protocol = self.target.protocol.clone();
         let id = self.fresh_id();
         let request = lifecycle::initialize(&id, protocol.as_deref(), &self.target.capabilities);
-        let answer = self.ask(&request, &id, Instant::now() + patience, witness).await.map_err(ended_early)?;
+        let answer = self.ask(&request, &id, Instant::now() + patience, witness).await.map_err(Lost::early)?;
         let answer = answer.ok_or_else(|| {
             let message = format!("no answer to `initialize` within `startupTimeout` ({})", plain(patience));
             Fault::new(Code::HandshakeFailed, message)
@@ -106,7 +120,7 @@ impl Connection {
             .map_err(|message| Fault::new(Code::HandshakeFailed, message))?;
         self.send(&lifecycle::initialized(), witness).await;
         if self.target.barrier {
-            let note = self.barrier(witness).await.map_err(ended_early)?;
+            let note = self.barrier(witness).await.map_err(Lost::early)?;
             introduction.notes.extend(note);
         }
         Ok(introduction)
@@ -125,10 +139,14 @@ impl Connection {
         if let Some(params) = params {
             request["params"] = params;
         }
-        let crashed =
-            |exit: Exit| Fault::new(Code::Crashed, format!("the server ended before it answered `{method}` ({exit})"));
+        let crashed = |lost: Lost| match lost {
+            Lost::Exited(exit) => {
+                Fault::new(Code::Crashed, format!("the server ended before it answered `{method}` ({exit})"))
+            }
+            Lost::Failed(fault) => *fault,
+        };
         if let Some(exit) = self.exit {
-            return Err(crashed(exit));
+            return Err(crashed(Lost::Exited(exit)));
         }
         let answer = self.ask(&request, &id, Instant::now() + timeout, witness).await.map_err(crashed)?;
         match answer {
@@ -159,6 +177,7 @@ impl Connection {
     pub async fn listen(&mut self, witness: &mut dyn Witness) -> Fault {
         loop {
             match self.transport.listen().await {
+                Incoming::Failed(fault) => return *fault,
                 Incoming::Message(message) => {
                     self.take_in(message, Instant::now() + HURRIED, witness).await;
                 }
@@ -189,6 +208,9 @@ impl Connection {
     }
 
     async fn await_ready_line(&mut self, witness: &mut dyn Witness) -> Result<(), Fault> {
+        if matches!(self.transport, Transport::Replay(_)) {
+            return Ok(());
+        }
         let Some(pattern) = self.target.ready_pattern.clone() else { return Ok(()) };
         let patience = self.target.startup_timeout;
         let deadline = Instant::now() + patience;
@@ -208,7 +230,7 @@ impl Connection {
                 }
             }
             if let Some(exit) = self.note(incoming, witness) {
-                return Err(ended_early(exit));
+                return Err(Lost::Exited(exit).early());
             }
         }
         Ok(())
@@ -216,14 +238,14 @@ impl Connection {
 
     /// An awaited `ping`: what a server does on start-up comes before its answer, and so belongs to nothing that is asked
     /// later. The note says that no answer came.
-    async fn barrier(&mut self, witness: &mut dyn Witness) -> Result<Option<String>, Exit> {
+    async fn barrier(&mut self, witness: &mut dyn Witness) -> Result<Option<String>, Lost> {
         let id = self.fresh_id();
         let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
         let answered = self.ask(&ping, &id, Instant::now() + BARRIER, witness).await?.is_some();
         self.transport.drain();
         while let Some(incoming) = self.transport.next_queued() {
             if let Some(exit) = self.note(incoming, witness) {
-                return Err(exit);
+                return Err(Lost::Exited(exit));
             }
         }
         if answered {
@@ -243,13 +265,14 @@ impl Connection {
         id: &Json,
         deadline: Instant,
         witness: &mut dyn Witness,
-    ) -> Result<Option<Message>, Exit> {
+    ) -> Result<Option<Message>, Lost> {
         if timeout_at(deadline, self.send(request, witness)).await.is_err() {
             return Ok(None);
         }
         loop {
             let Some(incoming) = self.transport.receive_by(deadline).await else { return Ok(None) };
             match incoming {
+                Incoming::Failed(fault) => return Err(Lost::Failed(fault)),
                 Incoming::Message(message)
                     if message.id() == Some(id) && !matches!(message.kind, Kind::Request { .. }) =>
                 {
@@ -262,7 +285,7 @@ impl Connection {
                 }
                 other => {
                     if let Some(exit) = self.note(other, witness) {
-                        return Err(exit);
+                        return Err(Lost::Exited(exit));
                     }
                 }
             }
@@ -296,7 +319,7 @@ impl Connection {
             Incoming::Noise(line) => witness.noise(line),
             Incoming::Oversize { head, bytes } => witness.noise(format!("{head}… ({bytes} bytes)")),
             Incoming::Stderr(text) => witness.stderr(&text),
-            Incoming::StderrClosed | Incoming::StdoutClosed => {}
+            Incoming::StderrClosed | Incoming::StdoutClosed | Incoming::Failed(_) => {}
             Incoming::Exited(exit) => {
                 self.exit = Some(exit);
                 return Some(exit);
@@ -306,8 +329,25 @@ impl Connection {
     }
 }
 
-fn ended_early(exit: Exit) -> Fault {
-    Fault::new(Code::StartFailed, format!("the server ended before it was ready ({exit})"))
+/// Why no answer can come any more.
+#[derive(Debug)]
+enum Lost {
+    /// The process ended.
+    Exited(Exit),
+    /// No server is to blame.
+    Failed(Box<Fault>),
+}
+
+impl Lost {
+    /// As the fault of a start.
+    fn early(self) -> Fault {
+        match self {
+            Lost::Exited(exit) => {
+                Fault::new(Code::StartFailed, format!("the server ended before it was ready ({exit})"))
+            }
+            Lost::Failed(fault) => *fault,
+        }
+    }
 }
 
 /// A duration in a message: `500ms`, `30s`.

@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// One fault of a server.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     /// One of the server's failure codes.
     pub code: Code,
@@ -28,6 +28,8 @@ pub enum Code {
     MalformedResponse,
     /// There is no server to talk to any more.
     ConnectionLost,
+    /// The cassette that is played has no such request.
+    CassetteMiss,
 }
 
 impl Code {
@@ -40,6 +42,7 @@ impl Code {
             Code::Crashed => "crashed",
             Code::MalformedResponse => "malformed_response",
             Code::ConnectionLost => "connection_lost",
+            Code::CassetteMiss => "cassette_miss",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a client needs to know of a server before it can speak to it.
 
+use super::cassette::Spool;
 use crate::child::Spawn;
 use crate::source::Json;
 use std::sync::Arc;
@@ -31,6 +32,8 @@ pub struct Target {
     pub barrier: bool,
     /// The longest line it may send, in bytes.
     pub max_line: usize,
+    /// Records what crosses, or plays it in the place of the server.
+    pub spool: Option<Spool>,
 }
 
 impl Target {
@@ -45,6 +48,7 @@ impl Target {
             capabilities: Arc::new(Json::Object(serde_json::Map::new())),
             barrier: true,
             max_line: MAX_LINE,
+            spool: None,
         }
     }
 }

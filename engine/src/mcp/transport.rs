@@ -3,6 +3,8 @@
 pub mod stdio;
 
 use crate::child::Exit;
+use crate::mcp::cassette::{Player, Recorder};
+use crate::mcp::fault::Fault;
 use crate::mcp::message::Message;
 use std::io;
 use std::time::Duration;
@@ -38,6 +40,8 @@ pub enum Incoming {
     /// The process itself has ended, and what it left in the pipes came before this. Comes once. What it started may
     /// still hold the pipes open.
     Exited(Exit),
+    /// Nothing can come, for a reason that is no server's: a cassette lacks what was asked.
+    Failed(Box<Fault>),
 }
 
 /// A way to a server that is open.
@@ -45,10 +49,14 @@ pub enum Incoming {
 pub enum Transport {
     /// A process and its standard streams.
     Stdio(Box<Stdio>),
+    /// A cassette in the place of a server.
+    Replay(Box<Player>),
+    /// Another transport, and a record of what crosses it.
+    Recorded(Box<Transport>, Box<Recorder>),
 }
 
 /// How a transport was closed, and what still came.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Closed {
     /// How the process ended.
     pub exit: Exit,
@@ -69,6 +77,14 @@ impl Transport {
     pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Transport::Stdio(stdio) => stdio.send(bytes).await,
+            Transport::Replay(player) => {
+                player.send(bytes);
+                Ok(())
+            }
+            Transport::Recorded(inner, recorder) => {
+                recorder.sent(bytes);
+                Box::pin(inner.send(bytes)).await
+            }
         }
     }
 
@@ -78,6 +94,15 @@ impl Transport {
     pub async fn receive(&mut self) -> Incoming {
         match self {
             Transport::Stdio(stdio) => stdio.receive().await,
+            Transport::Replay(player) => match player.next() {
+                Some(incoming) => incoming,
+                None => std::future::pending().await,
+            },
+            Transport::Recorded(inner, recorder) => {
+                let incoming = Box::pin(inner.receive()).await;
+                recorder.came(&incoming);
+                incoming
+            }
         }
     }
 
@@ -85,6 +110,12 @@ impl Transport {
     pub async fn listen(&mut self) -> Incoming {
         match self {
             Transport::Stdio(stdio) => stdio.listen().await,
+            Transport::Replay(_) => self.receive().await,
+            Transport::Recorded(inner, recorder) => {
+                let incoming = Box::pin(inner.listen()).await;
+                recorder.came(&incoming);
+                incoming
+            }
         }
     }
 
@@ -101,6 +132,8 @@ impl Transport {
     pub fn drain(&mut self) {
         match self {
             Transport::Stdio(stdio) => stdio.drain(),
+            Transport::Replay(_) => {}
+            Transport::Recorded(inner, _) => inner.drain(),
         }
     }
 
@@ -108,6 +141,12 @@ impl Transport {
     pub fn next_queued(&mut self) -> Option<Incoming> {
         match self {
             Transport::Stdio(stdio) => stdio.next_queued(),
+            Transport::Replay(player) => player.next(),
+            Transport::Recorded(inner, recorder) => {
+                let incoming = inner.next_queued()?;
+                recorder.came(&incoming);
+                Some(incoming)
+            }
         }
     }
 
@@ -115,6 +154,8 @@ impl Transport {
     pub fn process(&mut self) -> Option<&mut Stdio> {
         match self {
             Transport::Stdio(stdio) => Some(stdio),
+            Transport::Replay(_) => None,
+            Transport::Recorded(inner, _) => inner.process(),
         }
     }
 
@@ -122,6 +163,12 @@ impl Transport {
     pub async fn close(&mut self, grace: Duration) -> Closed {
         match self {
             Transport::Stdio(stdio) => stdio.close(grace).await,
+            Transport::Replay(_) => Closed::default(),
+            Transport::Recorded(inner, recorder) => {
+                let closed = Box::pin(inner.close(grace)).await;
+                closed.rest.iter().for_each(|incoming| recorder.came(incoming));
+                closed
+            }
         }
     }
 }
@@ -132,7 +179,7 @@ impl Incoming {
         match self {
             Incoming::Message(message) => message.raw.len(),
             Incoming::Noise(text) | Incoming::Stderr(text) | Incoming::Oversize { head: text, .. } => text.len(),
-            Incoming::StdoutClosed | Incoming::StderrClosed | Incoming::Exited(_) => 0,
+            Incoming::StdoutClosed | Incoming::StderrClosed | Incoming::Exited(_) | Incoming::Failed(_) => 0,
         }
     }
 }

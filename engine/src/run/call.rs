@@ -1,5 +1,6 @@
 //! One line that is sent, and what became of it.
 
+use super::fault::Fault;
 use super::line::{Awaits, Line};
 use super::window::Window;
 use crate::child::Exit;
@@ -105,6 +106,8 @@ pub(super) enum End {
     StdoutClosed,
     /// An answer that is none.
     Malformed(String),
+    /// A cassette lacks what was asked.
+    Failed(Fault),
     /// The run was interrupted.
     Interrupted,
 }

@@ -35,6 +35,7 @@ pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {
         End::StdoutClosed => {
             Fault::new(Code::ConnectionLost, format!("the server closed its stdout before it answered {what}"))
         }
+        End::Failed(fault) => fault.clone(),
         End::Malformed(why) => {
             Fault::new(Code::MalformedResponse, format!("the answer to {what} cannot be read: {why}"))
         }

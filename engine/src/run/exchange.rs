@@ -185,6 +185,7 @@ impl Exchange<'_> {
                 self.session.connection.exit = Some(exit);
                 self.end_all(&End::Exited(exit));
             }
+            Incoming::Failed(fault) => self.end_all(&End::Failed(*fault)),
         }
     }
 

@@ -50,7 +50,7 @@ impl Picked {
 
     /// Ends the sessions, but remembers what was captured; they are started again when a test needs them.
     pub async fn rest(&mut self) -> Vec<Posted> {
-        let desk = Desk { shared: &self.shared, listener: self.shared.stop.listen(), file: None };
+        let desk = Desk { shared: &self.shared, listener: self.shared.stop.listen(), file: Some(0) };
         for slot in &mut self.slots {
             slot.close(&desk).await;
             slot.lost_in = None;
@@ -96,7 +96,7 @@ impl Picked {
 
     async fn run_all(&mut self, positions: Vec<usize>) {
         let Some(plan) = self.shared.plan.files.first() else { return };
-        let mut desk = Desk { shared: &self.shared, listener: self.shared.stop.listen(), file: None };
+        let mut desk = Desk { shared: &self.shared, listener: self.shared.stop.listen(), file: Some(0) };
         let mut file = FileRun { plan, state: std::mem::take(&mut self.state) };
         for position in positions {
             file.one(position, &mut desk, &mut self.slots, &self.progress).await;

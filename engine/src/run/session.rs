@@ -6,6 +6,7 @@ use super::respond::{Scripts, Turns};
 use super::stop::Listener;
 use super::window::{Window, params};
 use crate::matcher::Expected;
+use crate::mcp::cassette::Reel;
 use crate::mcp::connection::{Connection, Witness};
 use crate::mcp::lifecycle::{self, Introduction};
 use crate::mcp::message::Message;
@@ -54,6 +55,8 @@ pub(super) struct Opening<'a> {
     pub(super) environment: &'a [(String, String)],
     /// Whether `initialize` is sent.
     pub(super) handshake: bool,
+    /// Records the conversation, or plays one.
+    pub(super) reel: Option<&'a Reel>,
     /// The file it is opened for, whose scripts answer what the server asks at once.
     pub(super) file: Option<&'a FilePlan>,
 }
@@ -108,7 +111,8 @@ impl Session {
 
     fn start(opening: &Opening<'_>) -> Result<Session, Fault> {
         let tmp = Tmp::new(opening.server)?;
-        let target = opening.server.target(&tmp, opening.capabilities, opening.environment);
+        let mut target = opening.server.target(&tmp, opening.capabilities, opening.environment);
+        target.spool = opening.server.spool(&tmp, opening.reel);
         Ok(Session {
             name: opening.name.clone(),
             server: opening.server.clone(),

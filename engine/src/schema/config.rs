@@ -43,6 +43,7 @@ static SERVER_KEYS: &[Key] = &[
     ),
     Key::new("fixture", Text, "./fixture", "A folder copied into `${tmp}` before the server starts."),
     Key::new("barrier", Boolean, "false", "Whether start-up ends with an awaited ping (true)."),
+    Key::new("cassette", Text, "./demo.cassette.json", "A recorded conversation to play instead of starting a server."),
     Key::new("maxLine", Size, "64MiB", "The longest line the server may send (64 MiB)."),
 ];
 
@@ -85,7 +86,7 @@ pub static SERVER: Table = Table {
     example: "{command: node, args: [server.js]}",
     groups: &[SERVER_KEYS],
     one_of: &[],
-    required: &["command"],
+    required: &[],
     later: HTTP,
     elsewhere: &[(&[CONFIG_ONLY], "belongs to the top level of the config")],
 };

@@ -9,6 +9,7 @@ pub use tmp::Tmp;
 
 use super::Respond;
 use crate::mcp::target::{MAX_LINE, SHUTDOWN_TIMEOUT, STARTUP_TIMEOUT};
+use crate::mcp::cassette::Deck;
 use crate::source::{Json, Source, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -57,6 +58,8 @@ pub struct Server {
     pub barrier: bool,
     /// The longest line it may send, in bytes.
     pub max_line: usize,
+    /// Plays a recorded conversation instead of starting anything.
+    pub cassette: Option<Deck>,
     /// Values that came from the environment and are redacted in reports.
     pub secrets: Vec<String>,
 }
@@ -100,6 +103,7 @@ impl Server {
             fixture: None,
             barrier: true,
             max_line: MAX_LINE,
+            cassette: None,
             secrets: Vec::new(),
         }
     }

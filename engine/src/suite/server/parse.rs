@@ -2,6 +2,7 @@
 
 use super::{Restart, Server, name_of, variables};
 use crate::diagnostic::did_you_mean;
+use crate::mcp::cassette::{Cassette, Deck};
 use crate::schema::{CLIENT, SERVER, Takes};
 use crate::source::reader::{Fields, Given, Reader};
 use crate::source::{Entry, Json, Kind, Node, Span};
@@ -38,8 +39,10 @@ pub(crate) fn server(
     let has_later = fields.table.later.iter().any(|later| fields.place_of(later.name).is_some());
     let command_place = fields.place_of("command").unwrap_or(origin.1);
     let mut definition = Definition { reader, setting, secrets: Vec::new() };
+    let cassette = definition.cassette(fields);
     let (command, args) = match definition.command(fields) {
         Some(argv) => argv,
+        None if cassette.is_some() => ("cassette".into(), Vec::new()),
         // A `url` without a `command` is reported as what it is.
         None if has_later => (String::new(), Vec::new()),
         None => {
@@ -53,6 +56,7 @@ pub(crate) fn server(
     let cwd = definition.cwd(fields, &command, &args);
     let mut server = Server::new(name, command, args, cwd);
     server.origin = Some(origin);
+    server.cassette = cassette.flatten();
     definition.process(fields, &mut server);
     definition.conversation(fields, &mut server);
     server.secrets = definition.secrets;
@@ -116,6 +120,21 @@ impl Definition<'_, '_> {
         }
         .hints
         .push(hint);
+    }
+
+    /// The recording to play, if one is named; nothing in it when it cannot be read.
+    fn cassette(&mut self, fields: &mut Fields) -> Option<Option<Deck>> {
+        let given = self.take(fields, "cassette")?;
+        let text = self.reader.text(given)?;
+        let path = self.setting.working_dir.join(self.reader.source.folder()).join(variables::fill_tmp(&text, ""));
+        let shown = path.strip_prefix(&self.setting.working_dir).unwrap_or(&path);
+        Some(match Cassette::load(shown) {
+            Ok(cassette) => Some(Deck::new(shown, cassette)),
+            Err(problem) => {
+                self.reader.diagnostics.push(*problem);
+                None
+            }
+        })
     }
 
     fn command(&mut self, fields: &mut Fields) -> Option<(String, Vec<String>)> {

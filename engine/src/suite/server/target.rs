@@ -3,6 +3,7 @@
 use super::variables::fill_tmp;
 use super::{Server, Tmp};
 use crate::child::Spawn;
+use crate::mcp::cassette::{Reel, Spool};
 use crate::mcp::target::Target;
 use crate::source::Json;
 use std::sync::Arc;
@@ -29,6 +30,13 @@ impl Server {
             max_line: self.max_line,
             ..Target::command(command)
         }
+    }
+
+    /// Its own cassette, or else the one that is in use for all servers.
+    pub fn spool(&self, tmp: &Tmp, reel: Option<&Reel>) -> Option<Spool> {
+        let own = self.cassette.clone().map(Reel::Replay);
+        let reel = own.or_else(|| reel.cloned())?;
+        Some(Spool { reel, server: self.name.clone(), tmp: tmp.text().to_string() })
     }
 
     /// How it is started, as a shell would take it.

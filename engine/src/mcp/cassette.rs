@@ -1,0 +1,222 @@
+//! Cassettes: a conversation with a server, recorded into a file and played again without one.
+//!
+//! ```json
+//! {
+//!   "cassette": 1,
+//!   "recordedBy": "mcptest 0.1.0",
+//!   "ignore": ["$.params._meta.progressToken"],
+//!   "exchanges": [
+//!     {
+//!       "server": "demo",
+//!       "request": { "method": "tools/call", "params": { "name": "echo", "arguments": { "message": "hi" } } },
+//!       "during": [ { "notification": { "method": "notifications/progress", "params": { … } } } ],
+//!       "response": { "result": { "content": [ { "type": "text", "text": "hi" } ] } }
+//!     }
+//!   ]
+//! }
+//! ```
+//!
+//! One request is one exchange, with everything that the server said until it was answered. Ids belong to a session and
+//! are not kept; the folder behind `${tmp}` is written as `${tmp}`, and put back when the cassette is played.
+
+mod matching;
+mod record;
+mod replay;
+
+pub use record::{Recorder, Tape};
+pub use replay::{Deck, Player};
+
+use crate::child::Exit;
+use crate::diagnostic::Diagnostic;
+use crate::source::{Json, Source, Span};
+use serde::{Deserialize, Serialize};
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The version of the format.
+const VERSION: u64 = 1;
+/// What stands for the folder behind `${tmp}`.
+const TMP: &str = "${tmp}";
+
+/// A cassette in use.
+#[derive(Debug, Clone)]
+pub enum Reel {
+    /// What happens is recorded.
+    Record(Tape),
+    /// What was recorded happens.
+    Replay(Deck),
+}
+
+/// A reel, for one connection.
+#[derive(Debug, Clone)]
+pub struct Spool {
+    /// The reel.
+    pub reel: Reel,
+    /// The server's name.
+    pub server: Arc<str>,
+    /// The folder behind `${tmp}`.
+    pub tmp: String,
+}
+
+/// Takes secrets out of a value.
+pub type Redact = Arc<dyn Fn(&mut Json) + Send + Sync>;
+
+/// A recorded conversation.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Cassette {
+    /// The version of the format.
+    pub cassette: u64,
+    /// Which version of mcptest recorded it.
+    #[serde(default)]
+    pub recorded_by: String,
+    /// JSONPaths over a request (`$.params…`): what they name is not compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+    /// In the order in which the requests were sent.
+    pub exchanges: Vec<Exchange>,
+}
+
+/// One request, and what came of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Exchange {
+    /// The server's name.
+    pub server: String,
+    /// What was sent: `{method, params}`, or a text that is no request.
+    pub request: Json,
+    /// What the server said before it answered.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub during: Vec<Said>,
+    /// `{result}` or `{error}`; absent when no answer came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<Json>,
+    /// How the process ended, when it did instead of answering.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<Ended>,
+}
+
+/// Something that a server said on its own.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Said {
+    /// `{method, params}`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub notification: Option<Json>,
+    /// `{id, method, params}`: it asked the client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Json>,
+    /// `{result}` or `{error}`: what the client answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<Json>,
+    /// Text on stderr.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stderr: Option<String>,
+    /// A line on stdout that is no message.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stdout: Option<String>,
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ended {
+    /// Its exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+}
+
+impl From<Exit> for Ended {
+    fn from(Exit { code, signal }: Exit) -> Ended {
+        Ended { code, signal }
+    }
+}
+
+impl From<Ended> for Exit {
+    fn from(Ended { code, signal }: Ended) -> Exit {
+        Exit { code, signal }
+    }
+}
+
+impl Said {
+    const NOTHING: Said = Said { notification: None, request: None, answer: None, stderr: None, stdout: None };
+}
+
+impl Default for Cassette {
+    fn default() -> Cassette {
+        let recorded_by = concat!("mcptest ", env!("CARGO_PKG_VERSION")).to_owned();
+        Cassette { cassette: VERSION, recorded_by, ignore: Vec::new(), exchanges: Vec::new() }
+    }
+}
+
+impl Cassette {
+    /// Reads a cassette; the problem has a place in it.
+    pub fn load(path: &Path) -> Result<Cassette, Box<Diagnostic>> {
+        let source = crate::source::load(path, &path.to_string_lossy())?;
+        let wrong = |message: String, span: Span| Box::new(Diagnostic::error(message).at(&source, span));
+        let version = serde_json::from_str::<Json>(&source.text).ok().and_then(|value| value.get("cassette")?.as_u64());
+        if let Some(version) = version.filter(|version| *version != VERSION) {
+            let message = format!("the cassette has the format {version}, and this version of mcptest reads {VERSION}");
+            return Err(Box::new(wrong(message, place_of(&source, "\"cassette\"")).hint("record it anew")));
+        }
+        let cassette: Cassette = serde_json::from_str(&source.text).map_err(|error| {
+            let text = error.to_string();
+            let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
+            let problem = wrong(format!("this is no cassette: {what}"), position(&source, error.line(), error.column()));
+            Box::new(problem.hint("record it anew with `--record`, or take it from version control"))
+        })?;
+        for path in &cassette.ignore {
+            if let Err(error) = serde_json_path::JsonPath::parse(path) {
+                let place = place_of(&source, &Json::from(path.as_str()).to_string());
+                return Err(wrong(format!("`ignore`: `{path}` is no JSONPath: {error}"), place));
+            }
+        }
+        Ok(cassette)
+    }
+
+    /// Writes it in one go: whoever reads the file sees the old one or the new one.
+    pub fn save(&self, path: &Path) -> io::Result<()> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder)?;
+        let mut file = tempfile::Builder::new().prefix(".cassette-").tempfile_in(folder)?;
+        let mut text = serde_json::to_string_pretty(self)?;
+        text.push('\n');
+        file.write_all(text.as_bytes())?;
+        readable_as_usual(file.as_file())?;
+        file.persist(path).map(drop).map_err(|error| error.error)
+    }
+}
+
+/// A cassette is read by colleagues and committed, so it gets what a new file gets, and not the mode of a secret.
+fn readable_as_usual(file: &std::fs::File) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+fn position(source: &Source, line: usize, column: usize) -> Span {
+    let start: usize = source.text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+    let at = (start + column.saturating_sub(1)).min(source.text.len());
+    let at = source.text.floor_char_boundary(at);
+    Span::new(at, (at + 1).min(source.text.len()))
+}
+
+fn place_of(source: &Source, text: &str) -> Span {
+    source.text.find(text).map_or(Span::default(), |at| Span::new(at, at + text.len()))
+}
+
+/// Replaces a text in every string of a value.
+fn replace(value: &mut Json, from: &str, to: &str) {
+    match value {
+        Json::String(text) if !from.is_empty() && text.contains(from) => *text = text.replace(from, to),
+        Json::Array(items) => items.iter_mut().for_each(|item| replace(item, from, to)),
+        Json::Object(map) => map.values_mut().for_each(|value| replace(value, from, to)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests;

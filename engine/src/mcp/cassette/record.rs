@@ -1,0 +1,196 @@
+//! Recording: what crosses a connection becomes exchanges on a tape.
+
+use super::{Cassette, Exchange, Redact, Said, TMP, replace};
+use crate::child::Exit;
+use crate::mcp::message::{Kind, Message};
+use crate::mcp::transport::Incoming;
+use crate::source::Json;
+use serde_json::json;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What every connection of a run records onto.
+#[derive(Clone)]
+pub struct Tape(Arc<Mutex<Recorded>>);
+
+struct Recorded {
+    path: PathBuf,
+    redact: Redact,
+    cassette: Cassette,
+}
+
+impl std::fmt::Debug for Tape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tape({})", self.lock().path.display())
+    }
+}
+
+impl Tape {
+    /// An empty tape, to be written to `path`; what an older recording there ignores stays ignored.
+    pub fn new(path: &Path, redact: Redact) -> Tape {
+        let ignore = Cassette::load(path).map(|old| old.ignore).unwrap_or_default();
+        let cassette = Cassette { ignore, ..Cassette::default() };
+        Tape(Arc::new(Mutex::new(Recorded { path: path.to_owned(), redact, cassette })))
+    }
+
+    /// A recorder for one connection; `tmp` is the folder behind `${tmp}`.
+    pub fn recorder(&self, server: &str, tmp: &str) -> Recorder {
+        Recorder {
+            tape: self.clone(),
+            server: server.to_owned(),
+            tmp: tmp.to_owned(),
+            open: Vec::new(),
+            before: Vec::new(),
+        }
+    }
+
+    /// Writes what was recorded so far, without secrets; how many exchanges there are.
+    pub fn save(&self) -> io::Result<usize> {
+        let recorded = self.lock();
+        let mut value = serde_json::to_value(&recorded.cassette.exchanges)?;
+        (recorded.redact)(&mut value);
+        let exchanges: Vec<Exchange> = serde_json::from_value(value)?;
+        let count = exchanges.len();
+        Cassette { exchanges, ..recorded.cassette.clone() }.save(&recorded.path)?;
+        Ok(count)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Recorded> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Records one connection.
+#[derive(Debug)]
+pub struct Recorder {
+    tape: Tape,
+    server: String,
+    tmp: String,
+    /// Requests without an answer so far: their ids, and where they are on the tape.
+    open: Vec<(Json, usize)>,
+    /// What the server said while nothing was asked; it belongs to the next exchange.
+    before: Vec<Said>,
+}
+
+impl Recorder {
+    /// A line was sent.
+    pub fn sent(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end_matches(['\n', '\r']);
+        match serde_json::from_str::<Json>(text) {
+            Ok(mut message) if message.get("method").is_some_and(Json::is_string) => {
+                let Some(id) = message.get("id").cloned() else { return };
+                let mut request = json!({ "method": message["method"].take() });
+                if let Some(params) = message.get_mut("params") {
+                    request["params"] = params.take();
+                }
+                self.begin(id, request);
+            }
+            Ok(message) if message.get("id").is_some() => self.answered(message),
+            _ => self.begin(Json::Null, Json::from(text)),
+        }
+    }
+
+    /// Something came.
+    pub fn came(&mut self, incoming: &Incoming) {
+        match incoming {
+            Incoming::Message(message) => self.received(message),
+            Incoming::Noise(line) => self.stdout(line),
+            Incoming::Stderr(text) => self.stderr(text),
+            Incoming::Exited(exit) => self.exited(*exit),
+            _ => {}
+        }
+    }
+
+    /// A message came.
+    pub fn received(&mut self, message: &Message) {
+        let Ok(mut value) = message.value() else { return self.stdout(&message.raw) };
+        let whole = |value: &mut Json, keys: &[&str]| {
+            let fields = value.as_object_mut().map(std::mem::take).unwrap_or_default();
+            Json::Object(fields.into_iter().filter(|(key, _)| keys.contains(&key.as_str())).collect())
+        };
+        match &message.kind {
+            Kind::Response { id, .. } => match self.open.iter().position(|(open, _)| open == id) {
+                Some(at) => {
+                    let (_, position) = self.open.remove(at);
+                    let response = self.clean(whole(&mut value, &["result", "error"]));
+                    self.tape.lock().cassette.exchanges[position].response = Some(response);
+                }
+                None => self.stdout(&message.raw),
+            },
+            Kind::Notification { .. } => {
+                let notification = Some(self.clean(whole(&mut value, &["method", "params"])));
+                self.say(Said { notification, ..Said::NOTHING });
+            }
+            Kind::Request { .. } => {
+                let request = Some(self.clean(whole(&mut value, &["id", "method", "params"])));
+                self.say(Said { request, ..Said::NOTHING });
+            }
+            Kind::Invalid { .. } => self.stdout(&message.raw),
+        }
+    }
+
+    /// A line on stdout that is no message.
+    pub fn stdout(&mut self, line: &str) {
+        let stdout = Some(line.replace(&self.tmp, TMP));
+        self.say(Said { stdout, ..Said::NOTHING });
+    }
+
+    /// Text came on stderr.
+    pub fn stderr(&mut self, text: &str) {
+        let stderr = Some(text.replace(&self.tmp, TMP));
+        self.say(Said { stderr, ..Said::NOTHING });
+    }
+
+    /// The process ended.
+    pub fn exited(&mut self, exit: Exit) {
+        if let Some((_, position)) = self.open.first() {
+            self.tape.lock().cassette.exchanges[*position].exit = Some(exit.into());
+        }
+        self.open.clear();
+    }
+
+    fn begin(&mut self, id: Json, request: Json) {
+        let request = self.clean(request);
+        let exchange = Exchange {
+            server: self.server.clone(),
+            request,
+            during: std::mem::take(&mut self.before),
+            response: None,
+            exit: None,
+        };
+        let mut recorded = self.tape.lock();
+        recorded.cassette.exchanges.push(exchange);
+        self.open.push((id, recorded.cassette.exchanges.len() - 1));
+    }
+
+    fn say(&mut self, said: Said) {
+        match self.open.first() {
+            Some((_, position)) => self.tape.lock().cassette.exchanges[*position].during.push(said),
+            None => self.before.push(said),
+        }
+    }
+
+    /// The client answered something that the server had asked.
+    fn answered(&mut self, mut message: Json) {
+        let id = message["id"].take();
+        let answer = ["result", "error"].into_iter().find_map(|key| Some(json!({ key: message.get_mut(key)?.take() })));
+        let Some(answer) = answer.map(|answer| self.clean(answer)) else { return };
+        let asked = |said: &&mut Said| said.request.as_ref().is_some_and(|request| request["id"] == id);
+        if let Some(said) = self.before.iter_mut().find(asked) {
+            said.answer = Some(answer);
+            return;
+        }
+        let mut recorded = self.tape.lock();
+        let mut said = recorded.cassette.exchanges.iter_mut().rev().flat_map(|exchange| &mut exchange.during);
+        if let Some(said) = said.find(|said| said.answer.is_none() && asked(said)) {
+            said.answer = Some(answer);
+        }
+    }
+
+    fn clean(&self, mut value: Json) -> Json {
+        replace(&mut value, &self.tmp, TMP);
+        value
+    }
+}

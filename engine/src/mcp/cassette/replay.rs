@@ -1,0 +1,249 @@
+//! Playing: a recorded conversation answers in the place of a server.
+
+use super::matching::{Ignored, differences, nearest, told};
+use super::{Cassette, Ended, Exchange, Redact, Said, TMP, replace};
+use crate::mcp::fault::{Code, Fault};
+use crate::mcp::message::{Line, parse_line};
+use crate::mcp::transport::Incoming;
+use crate::source::Json;
+use serde_json::{Map, json};
+use std::collections::{HashMap, VecDeque};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// What every connection of a run plays from.
+#[derive(Clone)]
+pub struct Deck(Arc<Shared>);
+
+struct Shared {
+    path: PathBuf,
+    cassette: Cassette,
+    ignored: Ignored,
+    redact: OnceLock<Redact>,
+    /// Where each request is recorded, in order.
+    places: HashMap<String, Vec<usize>>,
+    /// Whether requests of different servers are told apart.
+    several: bool,
+    /// How often each request was asked.
+    asked: Mutex<HashMap<String, usize>>,
+}
+
+impl std::fmt::Debug for Deck {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Deck({})", self.0.path.display())
+    }
+}
+
+impl Deck {
+    /// A cassette to play from.
+    pub fn new(path: &Path, cassette: Cassette) -> Deck {
+        let ignored = Ignored::new(&cassette);
+        let several = cassette.exchanges.windows(2).any(|pair| pair[0].server != pair[1].server);
+        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+        for (at, exchange) in cassette.exchanges.iter().enumerate() {
+            let key = place_of(&ignored.key(&exchange.request), several.then_some(exchange.server.as_str()));
+            places.entry(key).or_default().push(at);
+        }
+        let asked = Mutex::default();
+        let (path, redact) = (path.to_owned(), OnceLock::new());
+        Deck(Arc::new(Shared { path, cassette, ignored, redact, places, several, asked }))
+    }
+
+    /// Compares requests without secrets, as they were recorded; the first call counts.
+    pub fn hide(&self, redact: Redact) {
+        let _ = self.0.redact.set(redact);
+    }
+
+    /// A player for one connection; `tmp` is the folder behind `${tmp}`.
+    pub fn player(&self, server: &str, tmp: &str) -> Player {
+        Player {
+            deck: self.clone(),
+            server: server.to_owned(),
+            tmp: tmp.to_owned(),
+            ready: VecDeque::new(),
+            to_come: VecDeque::new(),
+            awaits: None,
+        }
+    }
+
+    /// The next recording of a request; the last one stays.
+    fn draw(&self, server: &str, request: &Json) -> Result<Exchange, Box<Fault>> {
+        let Shared { cassette, ignored, places, several, asked, .. } = &*self.0;
+        let key = ignored.key(request);
+        let place = place_of(&key, several.then_some(server));
+        let Some(found) = places.get(&place) else {
+            // The engine's own question whether anybody is there; a recording by an SDK may lack it.
+            if request["method"] == "ping" {
+                let response = Some(json!({ "result": {} }));
+                let (server, request) = (server.to_owned(), request.clone());
+                return Ok(Exchange { server, request, during: Vec::new(), response, exit: None });
+            }
+            return Err(Box::new(self.miss(&key)));
+        };
+        let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = asked.entry(place).or_insert(0);
+        let at = found.get(*turn).or(found.last()).copied().unwrap_or_default();
+        *turn += 1;
+        Ok(cassette.exchanges[at].clone())
+    }
+
+    fn miss(&self, key: &Json) -> Fault {
+        let Shared { path, cassette, ignored, .. } = &*self.0;
+        let recorded: Vec<(Json, &Exchange)> =
+            cassette.exchanges.iter().map(|exchange| (ignored.key(&exchange.request), exchange)).collect();
+        let what = key["method"].as_str().map_or_else(|| key.to_string(), |method| format!("`{method}`"));
+        let message = format!("`{}` has no recording of this {what}", path.display());
+        let fault = Fault::new(Code::CassetteMiss, message);
+        let fault = match nearest(key, &recorded) {
+            Some((_, found)) => fault.hint(format!("the nearest one differs: {}", told(&found))),
+            None => fault.hint(format!("nothing like it was recorded; it was asked: {key}")),
+        };
+        fault.hint("record it anew with `--record`, or name what may differ in the cassette's `ignore`")
+    }
+}
+
+fn place_of(key: &Json, server: Option<&str>) -> String {
+    format!("{}\n{key}", server.unwrap_or_default())
+}
+
+/// What a recorded exchange still has to say.
+enum Next {
+    Said(Said),
+    Response(Json),
+    Exit(Ended),
+}
+
+/// Plays one connection.
+pub struct Player {
+    deck: Deck,
+    server: String,
+    tmp: String,
+    ready: VecDeque<Incoming>,
+    to_come: VecDeque<Next>,
+    /// The request of the server that the client has to answer first, and what it answered then.
+    awaits: Option<(Json, String, Json)>,
+}
+
+impl std::fmt::Debug for Player {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Player({:?}, {} ready)", self.deck, self.ready.len())
+    }
+}
+
+impl Player {
+    /// Takes a line as the server would.
+    pub fn send(&mut self, line: &[u8]) {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end_matches(['\n', '\r']);
+        match serde_json::from_str::<Json>(text) {
+            Ok(mut message) if message.get("method").is_some_and(Json::is_string) => {
+                let Some(id) = message.get("id").cloned() else { return };
+                let mut request = json!({ "method": message["method"].take() });
+                if let Some(params) = message.get_mut("params") {
+                    request["params"] = params.take();
+                }
+                self.ask(id, request);
+            }
+            Ok(message) if message.get("id").is_some() => self.answered(message),
+            _ => self.ask(Json::Null, Json::from(text)),
+        }
+        self.play();
+    }
+
+    /// The next thing that the recording says.
+    pub fn next(&mut self) -> Option<Incoming> {
+        self.ready.pop_front()
+    }
+
+    fn ask(&mut self, id: Json, mut request: Json) {
+        self.normalise(&mut request);
+        match self.deck.draw(&self.server, &request) {
+            Ok(Exchange { during, response, exit, .. }) => {
+                self.to_come.extend(during.into_iter().map(Next::Said));
+                self.to_come.extend(response.map(|response| Next::Response(with_id(id, response))));
+                self.to_come.extend(exit.map(Next::Exit));
+            }
+            Err(fault) => self.ready.push_back(Incoming::Failed(fault)),
+        }
+    }
+
+    fn answered(&mut self, mut message: Json) {
+        let id = message["id"].take();
+        let Some((_, method, expected)) = self.awaits.take_if(|(awaited, ..)| *awaited == id) else { return };
+        let answer = ["result", "error"].into_iter().find_map(|key| Some(json!({ key: message.get_mut(key)?.take() })));
+        let mut answer = answer.unwrap_or_default();
+        self.normalise(&mut answer);
+        let found = differences(&expected, &answer);
+        if !found.is_empty() {
+            let message = format!("the answer to the server's `{method}` is not the one that was recorded");
+            let fault = Fault::new(Code::CassetteMiss, message).hint(told(&found)).hint("record it anew with `--record`");
+            self.ready.push_back(Incoming::Failed(Box::new(fault)));
+        }
+    }
+
+    fn normalise(&self, value: &mut Json) {
+        replace(value, &self.tmp, TMP);
+        if let Some(redact) = self.deck.0.redact.get() {
+            redact(value);
+        }
+    }
+
+    /// Says what can be said before the client has to answer something.
+    fn play(&mut self) {
+        while self.awaits.is_none()
+            && let Some(next) = self.to_come.pop_front()
+        {
+            match next {
+                Next::Response(response) => self.message(response),
+                Next::Exit(exit) => self.ready.push_back(Incoming::Exited(exit.into())),
+                Next::Said(said) => self.say(said),
+            }
+        }
+    }
+
+    fn say(&mut self, said: Said) {
+        let Said { notification, request, answer, stderr, stdout } = said;
+        if let Some(notification) = notification {
+            self.message(envelope(notification));
+        }
+        if let Some(request) = request {
+            let method = request["method"].as_str().unwrap_or_default().to_owned();
+            self.awaits = answer.map(|answer| (request["id"].clone(), method, answer));
+            self.message(envelope(request));
+        }
+        if let Some(text) = stderr {
+            self.ready.push_back(Incoming::Stderr(text.replace(TMP, &self.tmp)));
+        }
+        if let Some(line) = stdout {
+            self.line(&line.replace(TMP, &self.tmp));
+        }
+    }
+
+    fn message(&mut self, mut message: Json) {
+        replace(&mut message, TMP, &self.tmp);
+        self.line(&message.to_string());
+    }
+
+    fn line(&mut self, line: &str) {
+        match parse_line(line.as_bytes()) {
+            Line::Message(message) => self.ready.push_back(Incoming::Message(message)),
+            Line::Batch(messages) => self.ready.extend(messages.into_iter().map(Incoming::Message)),
+            Line::Noise(text) => self.ready.push_back(Incoming::Noise(text)),
+        }
+    }
+}
+
+fn with_id(id: Json, response: Json) -> Json {
+    let mut message = Map::new();
+    message.insert("jsonrpc".into(), "2.0".into());
+    message.insert("id".into(), id);
+    message.extend(response.as_object().cloned().unwrap_or_default());
+    Json::Object(message)
+}
+
+fn envelope(body: Json) -> Json {
+    let mut message = Map::new();
+    message.insert("jsonrpc".into(), "2.0".into());
+    message.extend(body.as_object().cloned().unwrap_or_default());
+    Json::Object(message)
+}

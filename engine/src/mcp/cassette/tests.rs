@@ -1,0 +1,144 @@
+use super::*;
+use crate::mcp::fault::Code;
+use crate::mcp::message::{Line, Message, parse_line};
+use crate::mcp::transport::Incoming;
+use serde_json::json;
+
+fn message(value: Json) -> Message {
+    match parse_line(value.to_string().as_bytes()) {
+        Line::Message(message) => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn line(value: Json) -> Vec<u8> {
+    format!("{value}\n").into_bytes()
+}
+
+fn plain() -> Redact {
+    Arc::new(|_| {})
+}
+
+/// A conversation in which one question has two answers, and another asks back.
+fn recorded(folder: &Path) -> Cassette {
+    let path = folder.join("a.json");
+    let hide: Redact = Arc::new(|value| replace(value, "s3cret", "[redacted]"));
+    let tape = Tape::new(&path, hide);
+    let mut recorder = tape.recorder("demo", "/tmp/one");
+    for (id, text) in [(1, "first s3cret"), (2, "second")] {
+        recorder.sent(&line(json!({"jsonrpc": "2.0", "id": id, "method": "read", "params": {"path": "/tmp/one/a"}})));
+        recorder.stderr("reading /tmp/one/a\n");
+        recorder.received(&message(json!({"jsonrpc": "2.0", "id": id, "result": {"text": text, "at": "/tmp/one/a"}})));
+    }
+    recorder.sent(&line(json!({"jsonrpc": "2.0", "method": "notifications/cancelled"})));
+    recorder.sent(&line(json!({"jsonrpc": "2.0", "id": 3, "method": "ask", "params": {"key": "s3cret"}})));
+    recorder.received(&message(json!({"jsonrpc": "2.0", "id": 9, "method": "roots/list"})));
+    recorder.sent(&line(json!({"jsonrpc": "2.0", "id": 9, "result": {"roots": []}})));
+    recorder.received(&message(json!({"jsonrpc": "2.0", "id": 3, "error": {"code": 1, "message": "no"}})));
+    recorder.sent(&line(json!({"jsonrpc": "2.0", "id": 4, "method": "die"})));
+    recorder.exited(Exit { code: Some(3), signal: None });
+    assert_eq!(tape.save().unwrap(), 4);
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("s3cret"));
+    Cassette::load(&path).unwrap()
+}
+
+fn player(cassette: Cassette) -> Player {
+    let hide: Redact = Arc::new(|value| replace(value, "s3cret", "[redacted]"));
+    let deck = Deck::new(Path::new("a.json"), cassette);
+    deck.hide(hide);
+    deck.player("demo", "/tmp/two")
+}
+
+fn raw(player: &mut Player) -> Json {
+    match player.next() {
+        Some(Incoming::Message(message)) => message.value().unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_was_recorded_is_played_in_order_and_the_last_answer_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut player = player(recorded(folder.path()));
+    for (id, text) in [("x", "first [redacted]"), ("y", "second"), ("z", "second")] {
+        player.send(&line(json!({"jsonrpc": "2.0", "id": id, "method": "read", "params": {"path": "/tmp/two/a"}})));
+        assert!(matches!(player.next(), Some(Incoming::Stderr(said)) if said == "reading /tmp/two/a\n"));
+        let expected = json!({"jsonrpc": "2.0", "id": id, "result": {"text": text, "at": "/tmp/two/a"}});
+        assert_eq!(raw(&mut player), expected);
+        assert!(player.next().is_none());
+    }
+    player.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "die"})));
+    assert!(matches!(player.next(), Some(Incoming::Exited(Exit { code: Some(3), .. }))));
+}
+
+#[test]
+fn a_question_of_the_server_is_awaited_and_its_answer_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut player = player(recorded(folder.path()));
+    for (roots, fits) in [(json!([]), true), (json!(["elsewhere"]), false)] {
+        player.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"key": "s3cret"}})));
+        assert_eq!(raw(&mut player), json!({"jsonrpc": "2.0", "id": 9, "method": "roots/list"}));
+        assert!(player.next().is_none(), "the answer comes first");
+        player.send(&line(json!({"jsonrpc": "2.0", "id": 9, "result": {"roots": roots}})));
+        if !fits {
+            let Some(Incoming::Failed(fault)) = player.next() else { panic!("a miss") };
+            assert_eq!(fault.code, Code::CassetteMiss);
+            assert!(fault.hints[0].contains("$.result.roots[0]: recorded nothing"), "{:?}", fault.hints);
+        }
+        assert_eq!(raw(&mut player)["error"]["message"], "no");
+    }
+}
+
+#[test]
+fn a_miss_shows_the_nearest_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cassette = recorded(folder.path());
+    let read = |path: &str| line(json!({"jsonrpc": "2.0", "id": 1, "method": "read", "params": {"path": path}}));
+    let mut strict = player(cassette.clone());
+    strict.send(&read("/etc/other"));
+    let Some(Incoming::Failed(fault)) = strict.next() else { panic!("a miss") };
+    assert_eq!(fault.message, "`a.json` has no recording of this `read`");
+    assert_eq!(
+        fault.hints[0],
+        "the nearest one differs: $.params.path: recorded `\"${tmp}/a\"`, asked `\"/etc/other\"`"
+    );
+    strict.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "never"})));
+    let Some(Incoming::Failed(fault)) = strict.next() else { panic!("a miss") };
+    assert!(fault.hints[0].starts_with("nothing like it"), "{:?}", fault.hints);
+    strict.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})));
+    assert_eq!(raw(&mut strict)["result"], json!({}));
+
+    cassette.ignore.push("$.params.path".into());
+    let mut lenient = player(cassette);
+    lenient.send(&read("/etc/other"));
+    assert!(matches!(lenient.next(), Some(Incoming::Stderr(_))));
+}
+
+#[test]
+fn a_corrupt_cassette_is_a_problem_with_a_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    for (text, message, line) in [
+        ("{\n  \"cassette\": 1,\n  oops\n", "this is no cassette: key must be a string", 3),
+        ("{\n  \"cassette\": 1,\n  \"tracks\": []\n}", "this is no cassette: unknown field `tracks`", 3),
+        ("{\n  \"cassette\": 7,\n  \"exchanges\": []\n}", "the cassette has the format 7", 2),
+        ("{\n  \"cassette\": 1,\n  \"ignore\": [\"$$\"],\n  \"exchanges\": []\n}", "`ignore`: `$$` is no JSONPath", 3),
+    ] {
+        std::fs::write(&path, text).unwrap();
+        let problem = Cassette::load(&path).expect_err(text);
+        assert!(problem.message.starts_with(message), "{}", problem.message);
+        let (source, span) = problem.place.as_ref().expect("a place");
+        assert_eq!(source.position(span.start).line, line, "{text}");
+    }
+    assert!(Cassette::load(&folder.path().join("none.json")).unwrap_err().message.contains("does not exist"));
+}
+
+#[test]
+fn an_older_recording_keeps_what_it_ignores() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("below/a.json");
+    Cassette { ignore: vec!["$.params.now".into()], ..Cassette::default() }.save(&path).unwrap();
+    let tape = Tape::new(&path, plain());
+    tape.save().unwrap();
+    assert_eq!(Cassette::load(&path).unwrap().ignore, ["$.params.now"]);
+}
