@@ -6,6 +6,7 @@
 //! leaves nothing behind.
 
 mod exit;
+pub mod guard;
 mod lineage;
 mod program;
 mod tree;

@@ -114,6 +114,9 @@ enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
+    /// End the servers of an engine that was killed
+    #[command(name = crate::child::guard::COMMAND, hide = true)]
+    Guard,
     /// Be an MCP server on stdin and stdout, to try mcptest with nothing else installed
     DemoServer,
 }
@@ -235,6 +238,10 @@ pub fn main() -> ExitCode {
         #[cfg(feature = "wasm")]
         Command::Cache { command: CacheCommand::Clean } => cache::clean(),
         Command::Completions { shell } => completions::completions(shell),
+        Command::Guard => {
+            crate::child::guard::watch();
+            OK
+        }
         Command::DemoServer => match crate::demo::main() {
             Ok(()) => OK,
             Err(_) => FAILED,

@@ -7,11 +7,15 @@
 //! The end comes with `mcp.shutdown`, with the end of stdin, with SIGTERM, or when nobody reads stdout any more: the servers
 //! are ended, and nothing is left behind.
 
+mod cache;
 mod events;
 mod frame;
+mod hidden;
 mod methods;
+mod params;
 mod peer;
 mod suites;
+mod upload;
 mod upstream;
 mod verdict;
 
@@ -21,6 +25,7 @@ use frame::{Refusal, Request, response};
 use methods::Methods;
 pub use methods::NAMES as METHODS;
 use peer::{Input, Line, Output};
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -37,6 +42,8 @@ pub struct Options {
     pub server: Box<dyn FnMut() -> Result<Direct, String>>,
     /// Plans a suite file, or the suites of a folder.
     pub planner: Planner,
+    /// Where results of calls are kept; `None` where there is no such folder.
+    pub cache: Option<PathBuf>,
     /// `--timeout`: how long a call may take.
     pub timeout: Option<Duration>,
 }
@@ -55,6 +62,7 @@ pub type Planner = Box<dyn FnMut(&str) -> Result<Planned, Diagnostics>>;
 /// Serves one SDK to the end.
 pub fn serve(options: Options) -> std::io::Result<()> {
     crate::child::become_subreaper();
+    crate::child::guard::arm();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let output = Rc::new(Output::new()?);
@@ -62,6 +70,7 @@ pub fn serve(options: Options) -> std::io::Result<()> {
         let mut methods = Methods::new(options);
         converse(&mut Input::new()?, &output, &mut methods, &mut ending).await;
         methods.close().await;
+        crate::child::guard::dismiss();
         Ok(())
     })
 }

@@ -13,6 +13,8 @@ mod aegis;
 mod asking;
 #[path = "engine/cache.rs"]
 mod cache;
+#[path = "engine/cassettes.rs"]
+mod cassettes;
 #[path = "engine/coprocess.rs"]
 mod coprocess;
 #[path = "engine/extensions.rs"]

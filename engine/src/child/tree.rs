@@ -1,6 +1,6 @@
 //! The tree under a child: who belongs to it, and how signals reach all of it.
 
-use super::lineage;
+use super::{guard, lineage};
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,10 +33,16 @@ impl Tree {
     pub(super) fn register(leader: u32, id: String) -> Arc<Tree> {
         let tree = Arc::new(Tree { leader, id, reaped: AtomicBool::new(false), seen: Mutex::default() });
         lock(&LIVE).push(Arc::clone(&tree));
+        guard::tell('+', leader, &tree.id);
         tree
     }
 
+    pub(super) fn is(&self, id: &str) -> bool {
+        self.id == id
+    }
+
     pub(super) fn forget(&self) {
+        guard::tell('-', self.leader, &self.id);
         lock(&LIVE).retain(|tree| tree.id != self.id);
     }
 

@@ -5,6 +5,7 @@ use super::{BAD_INPUT, ExtensionArgs, FAILED, OK, SuiteArgs, Talk, screen};
 use crate::config;
 use crate::coprocess::{self, Direct, Options, Planned};
 use crate::diagnostic::Diagnostics;
+use crate::extension::wasm::Cache;
 use crate::run;
 use crate::suite::server::Server;
 use clap::Args;
@@ -57,6 +58,7 @@ pub(super) fn exec(args: ExecArgs, talk: &Talk) -> u8 {
             Box::new(move || given.server())
         },
         planner: Box::new(move |path| given.plan(path, quiet)),
+        cache: Cache::root(&|name| std::env::var(name).ok()).map(|root| root.join("calls")),
         timeout,
     });
     match served {

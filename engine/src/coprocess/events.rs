@@ -1,5 +1,6 @@
 //! Everything that happened in one session, numbered and without secrets, until it is handed on.
 
+use super::hidden::Hidden;
 use crate::event::collector::Collector;
 use crate::event::redact::Redactor;
 use crate::event::{Body, Event, Posted, Status};
@@ -15,7 +16,7 @@ const MOST: usize = 64 * 1024 * 1024;
 pub(super) struct Events {
     collector: Collector,
     fresh: Fresh,
-    secrets: Vec<String>,
+    hidden: Hidden,
     /// Lines of the `ndjson` report.
     kept: VecDeque<String>,
     bytes: usize,
@@ -41,21 +42,28 @@ impl Reporter for Fresh {
 }
 
 impl Events {
-    pub(super) fn new() -> Events {
+    pub(super) fn new(hidden: Hidden) -> Events {
         let fresh = Fresh::default();
         let collector = Collector::new(vec![Box::new(fresh.clone())], Redactor::default());
-        Events { collector, fresh, secrets: Vec::new(), kept: VecDeque::new(), bytes: 0 }
+        Events { collector, fresh, hidden, kept: VecDeque::new(), bytes: 0 }
     }
 
     /// Values that no event shows from now on.
-    pub(super) fn hide(&mut self, secrets: Vec<String>) {
-        let known = self.secrets.len();
-        self.secrets.extend(secrets);
-        self.secrets.sort();
-        self.secrets.dedup();
-        if self.secrets.len() != known {
-            self.collector.redact_with(Redactor::new(&self.secrets));
+    pub(super) fn hide(&mut self, secrets: &[String]) {
+        if self.hidden.add(secrets) {
+            self.collector.redact_with(self.hidden.redactor());
         }
+    }
+
+    /// What is kept, oldest first.
+    pub(super) fn lines(&mut self) -> &[String] {
+        self.kept.make_contiguous()
+    }
+
+    /// Forgets what was handed on.
+    pub(super) fn forget(&mut self) {
+        self.kept.clear();
+        self.bytes = 0;
     }
 
     /// Takes what happened; gives it back as reports show it.

@@ -1,20 +1,24 @@
 //! What an SDK can ask, and what it is answered.
 
+use super::cache::{self, Cache};
 use super::events::Events;
 use super::frame::{METHOD_NOT_FOUND, Refusal, Reply, Request};
+use super::hidden::Hidden;
+use super::params::{CacheMode, Call, CassetteMode, Handshake, Id, Nothing, Path, Prompt, Read, Recording};
 use super::suites::Suites;
+use super::upload::{self, Upload};
 use super::upstream::Upstream;
 use super::verdict::{clean, verdict};
 use super::{Options, PROTOCOL_VERSION};
-use crate::diagnostic::did_you_mean;
+use crate::diagnostic::{Diagnostics, did_you_mean};
+use crate::mcp::cassette::{Cassette, Deck, Reel, Tape};
 use crate::source::Json;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, json};
+use std::path::PathBuf;
 use std::time::Instant;
 
 /// Every method.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 14] = [
     "coprocess/handshake",
     "mcp.initialize",
     "mcp.call",
@@ -22,6 +26,10 @@ pub const NAMES: [&str; 10] = [
     "mcp.listResources",
     "mcp.readResource",
     "mcp.callPrompt",
+    "mcp.cassette.set_mode",
+    "mcp.cache.set_mode",
+    "mcp.reporter.setUpload",
+    "mcp.reporter.flush",
     "mcp.suite.plan",
     "mcp.suite.run",
     "mcp.shutdown",
@@ -29,88 +37,62 @@ pub const NAMES: [&str; 10] = [
 
 /// The code with which a server says that it does not know a method.
 const NOT_FOUND_UPSTREAM: i64 = -32601;
+/// Where a cassette lies that nobody gave a place.
+const CASSETTE: &str = ".mcptest/cassette.json";
 
 /// One SDK's side of the conversation.
 pub(super) struct Methods {
     upstream: Upstream,
     suites: Suites,
     events: Events,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Nothing {}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Handshake {
-    #[expect(dead_code, reason = "it was looked at before the rest")]
-    protocol_version: u64,
-    #[expect(dead_code, reason = "diagnostic only")]
-    sdk: Option<String>,
-    #[expect(dead_code, reason = "diagnostic only")]
-    sdk_version: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Call {
-    tool: String,
-    arguments: Option<Map<String, Json>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Read {
-    uri: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Prompt {
-    prompt: String,
-    arguments: Option<Map<String, Json>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Path {
-    path: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Id {
-    id: String,
+    hidden: Hidden,
+    tape: Option<Tape>,
+    cache: Cache,
+    upload: Option<Upload>,
 }
 
 impl Methods {
     pub(super) fn new(options: Options) -> Methods {
-        let Options { server, planner, timeout } = options;
-        Methods { upstream: Upstream::new(server, timeout), suites: Suites::new(planner), events: Events::new() }
+        let Options { server, planner, cache, timeout } = options;
+        let hidden = Hidden::default();
+        Methods {
+            upstream: Upstream::new(server, timeout, hidden.clone()),
+            suites: Suites::new(planner),
+            events: Events::new(hidden.clone()),
+            hidden,
+            tape: None,
+            cache: Cache::new(cache),
+            upload: None,
+        }
     }
 
     /// Answers one request.
     pub(super) async fn answer(&mut self, request: &Request<'_>) -> Reply {
-        match &*request.method {
+        let reply = match &*request.method {
             "coprocess/handshake" => handshake(request),
-            "mcp.initialize" => self.initialize(params(request)?).await,
-            "mcp.call" => self.call(params(request)?).await,
-            "mcp.listTools" => self.list_tools(params(request)?).await,
-            "mcp.listResources" => self.list_resources(params(request)?).await,
-            "mcp.readResource" => self.read_resource(params(request)?).await,
-            "mcp.callPrompt" => self.call_prompt(params(request)?).await,
+            "mcp.initialize" => self.initialize(request.params()?).await,
+            "mcp.call" => self.call(request.params()?).await,
+            "mcp.listTools" => self.list_tools(request.params()?).await,
+            "mcp.listResources" => self.list_resources(request.params()?).await,
+            "mcp.readResource" => self.read_resource(request.params()?).await,
+            "mcp.callPrompt" => self.call_prompt(request.params()?).await,
+            "mcp.cassette.set_mode" => self.set_cassette(request.params()?).await,
+            "mcp.cache.set_mode" => self.set_cache(request.params()?),
+            "mcp.reporter.setUpload" => self.set_upload(request.params()?),
+            "mcp.reporter.flush" => self.flush(request.params()?).await,
             "mcp.suite.plan" => {
-                let Path { path } = params(request)?;
+                let Path { path } = request.params()?;
                 self.suites.plan(&path, &mut self.events).await
             }
             "mcp.suite.run" => {
-                let Id { id } = params(request)?;
+                let Id { id } = request.params()?;
                 self.suites.run(&id, &mut self.events).await
             }
-            "mcp.shutdown" => shutdown(params(request)?),
+            "mcp.shutdown" => shutdown(request.params()?),
             unknown => Err(unknown_method(unknown)),
-        }
+        };
+        self.events.accept(self.upstream.take_events());
+        reply
     }
 
     /// Hears what servers say between two requests; returns never.
@@ -118,10 +100,13 @@ impl Methods {
         self.upstream.listen().await;
     }
 
-    /// Ends everything.
+    /// Ends everything, and writes what was recorded.
     pub(super) async fn close(&mut self) {
         self.suites.close(&mut self.events).await;
         self.upstream.close().await;
+        if let Err(refusal) = self.save_tape() {
+            self.events.tell(&format!("error: {}\n", refusal.message));
+        }
     }
 
     async fn initialize(&mut self, Nothing {}: Nothing) -> Reply {
@@ -131,10 +116,31 @@ impl Methods {
     }
 
     async fn call(&mut self, Call { tool, arguments }: Call) -> Reply {
-        let params = json!({ "name": tool, "arguments": arguments.unwrap_or_default() });
+        let arguments = arguments.unwrap_or_default();
+        if self.cache.mode != cache::Mode::Off {
+            return self.call_with_cache(&tool, arguments).await;
+        }
         let begun = Instant::now();
-        let answer = self.upstream.request("tools/call", Some(params)).await?;
-        verdict(&answer, begun.elapsed())
+        let answer = self.upstream.request("tools/call", Some(tool_call(&tool, arguments))).await?;
+        verdict(&clean(&answer)?, begun.elapsed())
+    }
+
+    async fn call_with_cache(&mut self, tool: &str, arguments: Map<String, Json>) -> Reply {
+        let begun = Instant::now();
+        let command = self.upstream.command()?;
+        if let Some(kept) = self.cache.get(&command, tool, &arguments) {
+            return verdict(&kept, begun.elapsed());
+        }
+        if self.cache.writes() && self.cache.repeatable.is_none() {
+            let tools = self.upstream.list("tools/list", "tools").await?;
+            self.cache.repeatable = Some(cache::repeatable(&tools));
+        }
+        let begun = Instant::now();
+        let answer = self.upstream.request("tools/call", Some(tool_call(tool, arguments.clone()))).await?;
+        let took = begun.elapsed();
+        let result = clean(&answer)?;
+        self.cache.put(&command, tool, &arguments, &result);
+        verdict(&result, took)
     }
 
     async fn list_tools(&mut self, Nothing {}: Nothing) -> Reply {
@@ -165,10 +171,71 @@ impl Methods {
         let answer = self.upstream.request("prompts/get", Some(params)).await?;
         clean(&answer).map(Into::into)
     }
+
+    /// The servers are ended: a recording begins with a handshake, and a replay has no server.
+    async fn set_cassette(&mut self, CassetteMode { mode, path }: CassetteMode) -> Reply {
+        let path = path.unwrap_or_else(|| PathBuf::from(CASSETTE));
+        let (reel, name) = match mode {
+            Recording::Off => (None, "off"),
+            Recording::Record => (Some(Reel::Record(Tape::new(&path, self.hidden.redact()))), "record"),
+            Recording::Replay => {
+                // What was recorded so far may be what is to be played.
+                self.end_servers(None).await?;
+                let cassette = Cassette::load(&path).map_err(|problem| {
+                    let text = Diagnostics { list: vec![*problem] }.render(false);
+                    Refusal::internal(text.trim_end().to_owned())
+                })?;
+                let deck = Deck::new(&path, cassette);
+                deck.hide(self.hidden.redact());
+                (Some(Reel::Replay(deck)), "replay")
+            }
+        };
+        self.end_servers(reel.clone()).await?;
+        self.tape = match reel {
+            Some(Reel::Record(tape)) => Some(tape),
+            _ => None,
+        };
+        Ok(json!({ "mode": name }).to_string())
+    }
+
+    /// Those that are started from now on record or play; what was recorded before is written.
+    async fn end_servers(&mut self, reel: Option<Reel>) -> Result<(), Refusal> {
+        self.upstream.set_reel(reel.clone()).await;
+        self.suites.set_reel(reel, &mut self.events).await;
+        self.save_tape()
+    }
+
+    fn save_tape(&mut self) -> Result<(), Refusal> {
+        let Some(tape) = self.tape.take() else { return Ok(()) };
+        let saved = tape.save();
+        saved.map(drop).map_err(|error| Refusal::internal(format!("the cassette cannot be written: {error}")))
+    }
+
+    fn set_cache(&mut self, CacheMode { mode }: CacheMode) -> Reply {
+        self.cache.set(mode)?;
+        Ok(json!({ "mode": mode.name() }).to_string())
+    }
+
+    fn set_upload(&mut self, upload: Upload) -> Reply {
+        upload.check()?;
+        self.upload = Some(upload);
+        Ok(json!({ "ok": true }).to_string())
+    }
+
+    async fn flush(&mut self, Nothing {}: Nothing) -> Reply {
+        let lines = self.events.lines();
+        let to = match &self.upload {
+            Some(upload) => upload.post(lines).await?,
+            None => upload::write(lines)?,
+        };
+        let events = lines.len();
+        self.events.forget();
+        Ok(json!({ "events": events, "to": to }).to_string())
+    }
 }
 
-fn params<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Refusal> {
-    request.params()
+fn tool_call(tool: &str, arguments: Map<String, Json>) -> Json {
+    json!({ "name": tool, "arguments": arguments })
 }
 
 /// The version comes first: an SDK of another version may well send fields that this one does not know.
@@ -188,7 +255,7 @@ fn handshake(request: &Request<'_>) -> Reply {
             "coprocess protocol version mismatch: this mcptest binary speaks v{PROTOCOL_VERSION}, {sdk} sent v{theirs}. {advice}."
         )));
     }
-    let Handshake { .. } = params(request)?;
+    let Handshake { .. } = request.params()?;
     Ok(json!({ "protocol_version": PROTOCOL_VERSION, "binary_version": env!("CARGO_PKG_VERSION") }).to_string())
 }
 

@@ -4,6 +4,7 @@ use super::Planner;
 use super::events::Events;
 use super::frame::{Refusal, Reply};
 use crate::diagnostic::{Diagnostics, Severity};
+use crate::mcp::cassette::Reel;
 use crate::plan::{FilePlan, Plan, Subject};
 use crate::reporter::json::test_object;
 use crate::run::{self, Picked};
@@ -31,6 +32,7 @@ pub(super) struct Suites {
     files: Vec<Picked>,
     /// The file whose servers are up.
     current: Option<usize>,
+    reel: Option<Reel>,
 }
 
 #[derive(Serialize)]
@@ -45,7 +47,7 @@ struct Collected<'a> {
 
 impl Suites {
     pub(super) fn new(planner: Planner) -> Suites {
-        Suites { planner, files: Vec::new(), current: None }
+        Suites { planner, files: Vec::new(), current: None, reel: None }
     }
 
     /// The tests of a suite file, or of every suite in a folder; read anew each time.
@@ -80,6 +82,15 @@ impl Suites {
         test_object(&happened, id).ok_or_else(|| Refusal::internal(format!("`{id}` left no result")))
     }
 
+    /// Records or plays from now on; servers are started anew.
+    pub(super) async fn set_reel(&mut self, reel: Option<Reel>, events: &mut Events) {
+        for file in &mut self.files {
+            events.accept(file.rest().await);
+            file.set_reel(reel.clone());
+        }
+        self.reel = reel;
+    }
+
     /// Ends everything, `after` included; what goes wrong there has nobody left to tell but stderr.
     pub(super) async fn close(&mut self, events: &mut Events) {
         for file in &mut self.files {
@@ -94,7 +105,7 @@ impl Suites {
     async fn load(&mut self, path: &str, events: &mut Events) -> Result<Vec<usize>, Refusal> {
         let Planned { plan, secrets, options, warnings } =
             (self.planner)(path).map_err(|found| problems(path, &found))?;
-        events.hide(secrets);
+        events.hide(&secrets);
         if !warnings.is_empty() {
             events.tell(&warnings);
         }
@@ -102,7 +113,8 @@ impl Suites {
         for mut file in plan.files {
             name_the_command(&mut file);
             let name = file.suite.name().clone();
-            let picked = Picked::new(file, options.clone());
+            let options = run::Options { reel: self.reel.clone(), ..options.clone() };
+            let picked = Picked::new(file, options);
             let same = |known: &Picked| known.tests().first().is_some_and(|case| case.test.file == name);
             match self.files.iter().position(same) {
                 Some(at) => {

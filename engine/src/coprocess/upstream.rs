@@ -4,18 +4,25 @@
 //! says so, until `mcp.initialize` asks for a fresh one.
 
 use super::Direct;
-use super::frame::{Refusal, UPSTREAM_ERROR, UPSTREAM_GONE};
+use super::frame::{INTERNAL_ERROR, Refusal, UPSTREAM_ERROR, UPSTREAM_GONE};
+use super::hidden::Hidden;
+use crate::event::{Body, Direction, Frame, Posted, SessionClosed, SessionOpened, What};
+use crate::mcp::cassette::Reel;
 use crate::mcp::connection::{Connection, Witness};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::message::{Kind, Message};
+use crate::mcp::transport::Closed;
+use crate::reporter::text::cut_middle;
 use crate::source::Json;
 use crate::suite::server::Tmp;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant, SystemTime};
 
 /// How much of the server's stderr an error carries.
 const STDERR: usize = 4096;
+/// How much of a frame an event shows: the beginning and the end.
+const FRAME: usize = 2000;
 /// How many pages a listing may have: more is a loop.
 const MOST_PAGES: usize = 10_000;
 
@@ -27,6 +34,10 @@ pub(super) struct Upstream {
     source: Source,
     timeout: Option<Duration>,
     state: State,
+    reel: Option<Reel>,
+    hidden: Hidden,
+    sessions: usize,
+    happened: Vec<Posted>,
 }
 
 enum State {
@@ -40,17 +51,45 @@ struct Link {
     heard: Heard,
     introduced: Json,
     timeout: Duration,
+    server: Arc<str>,
+    command: String,
     /// Removed when the server is gone.
     _tmp: Tmp,
 }
 
-/// The end of the server's stderr.
-#[derive(Default)]
+/// The end of the server's stderr, and the frames since the last look.
 struct Heard {
+    session: Arc<str>,
     stderr: String,
+    frames: Vec<Posted>,
+}
+
+impl Heard {
+    fn frame(&mut self, direction: Direction, text: &str) {
+        let shown = cut_middle(text.trim_end(), FRAME);
+        let cut = text.trim_end().len().saturating_sub(shown.len());
+        let frame = Frame { session: self.session.clone(), step: None, direction, text: shown, cut };
+        self.frames.push(posted(Body::Frame(frame)));
+    }
+}
+
+fn posted(body: Body) -> Posted {
+    Posted { at: SystemTime::now(), file: None, what: What::Event(body) }
 }
 
 impl Witness for Heard {
+    fn sent(&mut self, line: &str) {
+        self.frame(Direction::Sent, line);
+    }
+
+    fn received(&mut self, message: Message) {
+        self.frame(Direction::Received, &message.raw);
+    }
+
+    fn noise(&mut self, line: String) {
+        self.frame(Direction::Noise, &line);
+    }
+
     fn stderr(&mut self, text: &str) {
         self.stderr.push_str(text);
         if self.stderr.len() > 2 * STDERR {
@@ -61,8 +100,31 @@ impl Witness for Heard {
 }
 
 impl Upstream {
-    pub(super) fn new(source: Source, timeout: Option<Duration>) -> Upstream {
-        Upstream { source, timeout, state: State::Idle }
+    pub(super) fn new(source: Source, timeout: Option<Duration>, hidden: Hidden) -> Upstream {
+        let happened = Vec::new();
+        Upstream { source, timeout, state: State::Idle, reel: None, hidden, sessions: 0, happened }
+    }
+
+    /// Records or plays from now on: the server is ended, and started anew when it is needed.
+    pub(super) async fn set_reel(&mut self, reel: Option<Reel>) {
+        self.close().await;
+        self.reel = reel;
+    }
+
+    /// What happened since the last look.
+    pub(super) fn take_events(&mut self) -> Vec<Posted> {
+        if let State::Live(link) = &mut self.state {
+            self.happened.append(&mut link.heard.frames);
+        }
+        std::mem::take(&mut self.happened)
+    }
+
+    /// The command of the server, as results of its calls are kept under.
+    pub(super) fn command(&mut self) -> Result<String, Refusal> {
+        match &self.state {
+            State::Live(link) => Ok(link.command.clone()),
+            _ => Ok((self.source)().map_err(|why| gone(Code::StartFailed, why, ""))?.server.command_line()),
+        }
     }
 
     /// What the server said to `initialize`; a server that is gone is started anew.
@@ -77,13 +139,17 @@ impl Upstream {
     pub(super) async fn request(&mut self, method: &str, params: Option<Json>) -> Result<Message, Refusal> {
         let Link { connection, heard, timeout, .. } = self.link().await?;
         match connection.request(method, params, *timeout, heard).await {
-            Ok(answer) => match answer.kind {
-                Kind::Response { is_error: true, .. } => Err(refused(&answer)),
-                _ => Ok(answer),
-            },
+            Ok(answer) => {
+                heard.frame(Direction::Received, &answer.raw);
+                match answer.kind {
+                    Kind::Response { is_error: true, .. } => Err(refused(&answer)),
+                    _ => Ok(answer),
+                }
+            }
             Err(fault) if matches!(fault.code, Code::Timeout | Code::MalformedResponse) => {
                 Err(upstream(fault.code.name(), fault.message))
             }
+            Err(fault) if fault.code == Code::CassetteMiss => Err(missed(&fault)),
             Err(fault) => Err(self.lose(fault).await),
         }
     }
@@ -120,15 +186,20 @@ impl Upstream {
     /// Ends the server, if there is one.
     pub(super) async fn close(&mut self) {
         if let State::Live(mut link) = std::mem::replace(&mut self.state, State::Idle) {
-            link.connection.close(false, &mut ()).await;
+            let closed = link.connection.close(false, &mut link.heard).await;
+            self.ended(*link, &closed);
         }
     }
 
     async fn link(&mut self) -> Result<&mut Link, Refusal> {
         if matches!(self.state, State::Idle) {
             let direct = (self.source)().map_err(|why| gone(Code::StartFailed, why, ""))?;
+            self.hidden.add(&direct.server.secrets);
+            self.sessions += 1;
             let timeout = self.timeout.unwrap_or(direct.server.timeout);
-            self.state = State::Live(Box::new(Link::open(direct, timeout).await?));
+            let (link, opened) = Link::open(direct, timeout, self.reel.as_ref(), self.sessions).await?;
+            self.happened.push(posted(Body::SessionOpened(opened)));
+            self.state = State::Live(Box::new(link));
         }
         match &mut self.state {
             State::Live(link) => Ok(link),
@@ -141,27 +212,60 @@ impl Upstream {
         let why = told(&fault);
         let stderr = match std::mem::replace(&mut self.state, State::Gone(why.clone())) {
             State::Live(mut link) => {
-                link.connection.close(true, &mut link.heard).await;
-                link.heard.stderr
+                let closed = link.connection.close(true, &mut link.heard).await;
+                let stderr = std::mem::take(&mut link.heard.stderr);
+                self.ended(*link, &closed);
+                stderr
             }
             _ => String::new(),
         };
         gone(Code::ConnectionLost, why, &stderr)
     }
+
+    fn ended(&mut self, mut link: Link, closed: &Closed) {
+        self.happened.append(&mut link.heard.frames);
+        self.happened.push(posted(Body::SessionClosed(SessionClosed {
+            session: link.heard.session,
+            server: link.server,
+            exit: closed.exit.to_string(),
+            by: closed.by,
+            duration_ms: closed.took.as_secs_f64() * 1000.0,
+        })));
+    }
 }
 
 impl Link {
-    async fn open(direct: Direct, timeout: Duration) -> Result<Link, Refusal> {
+    async fn open(
+        direct: Direct,
+        timeout: Duration,
+        reel: Option<&Reel>,
+        number: usize,
+    ) -> Result<(Link, SessionOpened), Refusal> {
+        let begun = Instant::now();
         let Direct { server, environment } = direct;
-        let failed = |fault: Fault, stderr: &str| gone(fault.code, told(&fault), stderr);
+        let failed = |fault: Fault, stderr: &str| match fault.code {
+            Code::CassetteMiss => missed(&fault),
+            code => gone(code, told(&fault), stderr),
+        };
         let tmp = Tmp::new(&server).map_err(|fault| failed(fault, ""))?;
         let mut target = server.target(&tmp, &Arc::new(server.client.clone()), &environment);
         // The awaited `ping` keeps the noise of a start out of the first step's window; there are no windows here.
         target.barrier = false;
-        let mut heard = Heard::default();
+        target.spool = server.spool(&tmp, reel);
+        let session: Arc<str> = format!("{}#{number}", server.name).into();
+        let mut heard = Heard { session: session.clone(), stderr: String::new(), frames: Vec::new() };
         match Connection::open(target, &mut heard).await {
             Ok((connection, introduction)) => {
-                Ok(Link { connection, heard, introduced: introduction.result, timeout, _tmp: tmp })
+                let opened = SessionOpened {
+                    session,
+                    server: server.name.clone(),
+                    server_info: introduction.server_info,
+                    protocol_version: introduction.protocol_version,
+                    duration_ms: begun.elapsed().as_secs_f64() * 1000.0,
+                };
+                let (server, command) = (server.name.clone(), server.command_line());
+                let introduced = introduction.result;
+                Ok((Link { connection, heard, introduced, timeout, server, command, _tmp: tmp }, opened))
             }
             Err(fault) => Err(failed(fault, &heard.stderr)),
         }
@@ -180,6 +284,12 @@ fn refused(answer: &Message) -> Refusal {
     let field = |name: &str| error.get(name).cloned().unwrap_or_default();
     let data = json!({"code": field("code"), "message": field("message"), "data": field("data")});
     Refusal::new(UPSTREAM_ERROR, message).with(data)
+}
+
+/// The cassette lacks what was asked: neither the server's doing nor a reason to end the session.
+fn missed(fault: &Fault) -> Refusal {
+    let data = json!({"code": fault.code.name(), "message": fault.message, "hints": fault.hints});
+    Refusal::new(INTERNAL_ERROR, told(fault)).with(data)
 }
 
 /// The server lives, and misbehaved.

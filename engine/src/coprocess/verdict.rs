@@ -41,17 +41,16 @@ struct Verdict<'a> {
     duration_ms: u64,
 }
 
-/// The text of the verdict on the answer to `tools/call`.
-pub(super) fn verdict(answer: &Message, took: Duration) -> Result<String, Refusal> {
-    let text = clean(answer)?;
-    let result: ToolResult<'_> = serde_json::from_str(&text)
+/// The text of the verdict on a result of `tools/call`.
+pub(super) fn verdict(text: &str, took: Duration) -> Result<String, Refusal> {
+    let result: ToolResult<'_> = serde_json::from_str(text)
         .map_err(|error| odd(format!("the answer to `tools/call` is no result of a tool: {error}")))?;
     if result.content.is_none() && result.structured_content.is_none() {
         return Err(odd("the answer to `tools/call` has neither `content` nor `structuredContent`".into()));
     }
     let blocks = result.content.unwrap_or_default();
     if blocks.iter().any(|block| block.kind != "text" || block.text.is_none()) {
-        return Ok(text.into_owned());
+        return Ok(text.to_owned());
     }
     let texts: Vec<&str> = blocks.iter().filter_map(|block| block.text.as_deref()).collect();
     let joined = (!texts.is_empty()).then(|| texts.join("\n"));
@@ -85,7 +84,7 @@ mod tests {
     fn verdict_of(result: &str) -> Result<String, String> {
         let line = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
         let Line::Message(message) = parse_line(line.as_bytes()) else { panic!("{line}") };
-        verdict(&message, Duration::from_micros(3700)).map_err(|refusal| refusal.message)
+        verdict(&clean(&message).unwrap(), Duration::from_micros(3700)).map_err(|refusal| refusal.message)
     }
 
     #[test]

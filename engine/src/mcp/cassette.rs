@@ -166,7 +166,8 @@ impl Cassette {
         let cassette: Cassette = serde_json::from_str(&source.text).map_err(|error| {
             let text = error.to_string();
             let what = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
-            let problem = wrong(format!("this is no cassette: {what}"), position(&source, error.line(), error.column()));
+            let problem =
+                wrong(format!("this is no cassette: {what}"), position(&source, error.line(), error.column()));
             Box::new(problem.hint("record it anew with `--record`, or take it from version control"))
         })?;
         for path in &cassette.ignore {

@@ -9,6 +9,7 @@ use super::stop::Stop;
 use super::worker::Progress;
 use super::{Options, Shared};
 use crate::event::{Outbox, Posted, Status};
+use crate::mcp::cassette::Reel;
 use crate::plan::{CasePlan, FilePlan, Part, Plan};
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
@@ -40,6 +41,11 @@ impl Picked {
     /// The tests, in their order.
     pub fn tests(&self) -> &[CasePlan] {
         self.shared.plan.files.first().map_or(&[], |file| &file.cases)
+    }
+
+    /// Records or plays what happens from the next session on.
+    pub fn set_reel(&mut self, reel: Option<Reel>) {
+        self.shared.options.reel = reel;
     }
 
     /// Runs the test at a position, and before it what it needs and has not run; what happened is in the events.

@@ -8,8 +8,8 @@ pub mod variables;
 pub use tmp::Tmp;
 
 use super::Respond;
-use crate::mcp::target::{MAX_LINE, SHUTDOWN_TIMEOUT, STARTUP_TIMEOUT};
 use crate::mcp::cassette::Deck;
+use crate::mcp::target::{MAX_LINE, SHUTDOWN_TIMEOUT, STARTUP_TIMEOUT};
 use crate::source::{Json, Source, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -158,7 +158,7 @@ fn every_method_and_every_code_is_in_a_transcript() {
         let sent = format!("\"method\": \"{method}\"");
         assert!(texts.iter().any(|text| text.contains(&sent)), "{method} is in no transcript");
     }
-    for code in [-32700, -32600, -32601, -32602, -32000, -32001] {
+    for code in [-32700, -32600, -32601, -32602, -32603, -32000, -32001] {
         let received = format!("\"error\": {{\"code\": {code},");
         assert!(texts.iter().any(|text| text.contains(&received)), "{code} is in no transcript");
     }
@@ -256,4 +256,83 @@ tools:
     let answer = peer.ask("mcp.suite.run", json!({"id": "below/a.test.mcp.yml#tools/second"}));
     assert_eq!(answer["result"]["status"], "passed", "{answer}");
     assert_eq!(peer.end().0, Some(0));
+}
+
+#[test]
+fn a_binary_that_is_killed_leaves_nothing_behind() {
+    for flags in ["--ignore-eof --ignore-term --fork-child", "--ignore-eof --ignore-term --setsid-child"] {
+        let place = Place::new();
+        let mut peer = Peer::with_fixture(&place, flags);
+        peer.call("echo", json!({"text": "hi"}));
+        assert!(place.read("pids").lines().count() >= 2);
+        peer.child.kill().expect("it is killed");
+        peer.child.wait().expect("it ends");
+        place.assert_nothing_left();
+    }
+}
+
+#[test]
+fn a_kept_result_needs_no_server_and_a_tool_that_changes_things_is_never_kept() {
+    let place = Place::new();
+    let peer = || {
+        let mut command = place.command(&["exec", "--connection-server", "--server-command", "mcptest demo-server"]);
+        command.env("MCPTEST_CACHE_DIR", place.path("cache"));
+        let mut peer = Peer::spawn(command);
+        assert_eq!(peer.ask("mcp.cache.set_mode", json!({"mode": "readwrite"}))["result"]["mode"], "readwrite");
+        peer
+    };
+    let mut first = peer();
+    assert_eq!(first.call("echo", json!({"message": "hi"}))["result"]["text"], "hi");
+    first.call("set_motd", json!({"text": "changed"}));
+    first.end();
+    let kept: Vec<_> = std::fs::read_dir(place.path("cache/calls")).expect("a folder").flatten().collect();
+    let [kept] = &kept[..] else { panic!("{kept:?}") };
+    let text = std::fs::read_to_string(kept.path()).expect("an entry").replace("\"text\":\"hi\"", "\"text\":\"kept\"");
+    std::fs::write(kept.path(), text).expect("it can be changed");
+    let mut second = peer();
+    assert_eq!(second.call("echo", json!({"message": "hi"}))["result"]["text"], "kept");
+    assert_eq!(second.call("echo", json!({"message": "ho"}))["result"]["text"], "ho");
+    second.end();
+}
+
+#[test]
+fn events_are_posted_and_a_passing_trouble_is_tried_again() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/events?run=1", listener.local_addr().expect("an address"));
+    let served = std::thread::spawn(move || {
+        let mut bodies = Vec::new();
+        for answer in ["503 Later", "204 No Content"] {
+            let (stream, _) = listener.accept().expect("a connection");
+            let mut reader = BufReader::new(stream);
+            let mut head = String::new();
+            while !head.ends_with("\r\n\r\n") {
+                reader.read_line(&mut head).expect("a line");
+            }
+            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).expect("a length");
+            let mut body = vec![0; length.parse().expect("a number")];
+            std::io::Read::read_exact(&mut reader, &mut body).expect("a body");
+            let reply = format!("HTTP/1.1 {answer}\r\nContent-Length: 0\r\n\r\n");
+            reader.get_mut().write_all(reply.as_bytes()).expect("an answer");
+            bodies.push((head, String::from_utf8(body).expect("text")));
+        }
+        bodies
+    });
+    let place = Place::new();
+    let mut command = place.command(&["exec", "--connection-server", "--server-command", "mcptest demo-server"]);
+    command.env("UPLOAD_TOKEN", "t0ken-of-the-upload");
+    let mut peer = Peer::spawn(command);
+    peer.call("echo", json!({"message": "hi"}));
+    let set = peer.ask("mcp.reporter.setUpload", json!({"url": url, "token_env": "UPLOAD_TOKEN"}));
+    assert_eq!(set["result"]["ok"], true, "{set}");
+    let flushed = peer.ask("mcp.reporter.flush", json!({}));
+    assert_eq!(flushed["result"]["to"], url, "{flushed}");
+    let bodies = served.join().expect("it serves");
+    let (head, body) = &bodies[1];
+    assert!(head.starts_with("POST /events?run=1 HTTP/1.1\r\n"), "{head}");
+    assert!(head.contains("Authorization: Bearer t0ken-of-the-upload\r\n"), "{head}");
+    assert_eq!(*body, bodies[0].1);
+    let types: Vec<Value> = body.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["type"].clone()).collect();
+    assert_eq!(flushed["result"]["events"], types.len());
+    assert!(types.contains(&"session-opened".into()) && types.contains(&"frame".into()), "{types:?}");
+    peer.end();
 }

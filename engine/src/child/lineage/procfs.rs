@@ -51,7 +51,8 @@ pub(in crate::child) fn members(leader: Option<u32>, group: u32, id: &str) -> Ve
 pub(in crate::child) fn strays(leaders: &[u32]) -> Vec<u32> {
     let Some(inherited) = INHERITED.get() else { return Vec::new() };
     let mut strays = children(std::process::id());
-    strays.retain(|pid| !leaders.contains(pid) && !inherited.contains(pid));
+    let guard = crate::child::guard::number();
+    strays.retain(|pid| !leaders.contains(pid) && !inherited.contains(pid) && *pid != guard);
     descend(strays).into_iter().filter(|member| !member.ended).map(|member| member.pid).collect()
 }
 

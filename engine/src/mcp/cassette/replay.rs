@@ -176,7 +176,8 @@ impl Player {
         let found = differences(&expected, &answer);
         if !found.is_empty() {
             let message = format!("the answer to the server's `{method}` is not the one that was recorded");
-            let fault = Fault::new(Code::CassetteMiss, message).hint(told(&found)).hint("record it anew with `--record`");
+            let fault =
+                Fault::new(Code::CassetteMiss, message).hint(told(&found)).hint("record it anew with `--record`");
             self.ready.push_back(Incoming::Failed(Box::new(fault)));
         }
     }

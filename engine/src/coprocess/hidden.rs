@@ -1,0 +1,49 @@
+//! What no event and no cassette shows: known bit by bit, as configs are read.
+
+use crate::event::redact::Redactor;
+use crate::mcp::cassette::Redact;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The session's secrets.
+#[derive(Clone, Default)]
+pub(super) struct Hidden(Arc<Mutex<Known>>);
+
+#[derive(Default)]
+struct Known {
+    secrets: Vec<String>,
+    redactor: Arc<Redactor>,
+}
+
+impl Hidden {
+    /// Hides further values; whether there were any.
+    pub(super) fn add(&self, secrets: &[String]) -> bool {
+        let mut known = self.lock();
+        let before = known.secrets.len();
+        known.secrets.extend_from_slice(secrets);
+        known.secrets.sort();
+        known.secrets.dedup();
+        let more = known.secrets.len() != before;
+        if more {
+            known.redactor = Arc::new(Redactor::new(&known.secrets));
+        }
+        more
+    }
+
+    /// Hides what is known now.
+    pub(super) fn redactor(&self) -> Redactor {
+        Redactor::new(&self.lock().secrets)
+    }
+
+    /// Hides what is known when it is called.
+    pub(super) fn redact(&self) -> Redact {
+        let hidden = self.clone();
+        Arc::new(move |value| {
+            let redactor = hidden.lock().redactor.clone();
+            redactor.json(value);
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
