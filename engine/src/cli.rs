@@ -1,8 +1,11 @@
 //! The command line: one file per subcommand, and the only place that turns a problem into an exit code.
 
 mod cache;
+mod call;
 mod check;
+mod client;
 mod completions;
+mod discover;
 mod exec;
 mod extension;
 mod files;
@@ -23,10 +26,14 @@ const OK: u8 = 0;
 const FAILED: u8 = 1;
 /// Bad invocation, config or suite.
 const BAD_INPUT: u8 = 2;
+/// A server could not be started or initialised.
+const SERVER: u8 = 3;
 /// An extension could not be loaded.
 const EXTENSION: u8 = 4;
 /// No test was selected.
 const NO_TESTS: u8 = 7;
+/// A signal came.
+const INTERRUPTED: u8 = 130;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -88,6 +95,10 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Send one request to a server and print the result as JSON
+    Call(Box<call::CallArgs>),
+    /// Write a first suite from what a server has: its tools, resources and prompts
+    Discover(Box<discover::DiscoverArgs>),
     /// Print the JSON Schema of suites, configs or events, for editors and tools
     Schema {
         /// Of what
@@ -218,6 +229,8 @@ pub fn main() -> ExitCode {
         Command::Exec(args) => exec::exec(*args, &talk),
         Command::Check(suites) => check::check(&suites, &talk),
         Command::List { suites, json } => list::list(&suites, json, &talk),
+        Command::Call(args) => call::call(&args, &talk),
+        Command::Discover(args) => discover::discover(&args, &talk),
         Command::Schema { what } => schema::schema(what),
         Command::Extension { command } => extension::run(command, &talk),
         Command::Cache { command: CacheCommand::Clean } => cache::clean(),
