@@ -9,7 +9,7 @@ mod suite;
 mod table;
 
 pub use config::{CLIENT, CONFIG, CONFIG_ONLY, SERVER};
-pub use extension::{EXTENSION, EXTENSION_LIMITS, IMPORTS};
+pub use extension::{EXTENSION, EXTENSION_LIMITS, IMPORTS, PLUGIN, SUBPROCESS_MATCHER};
 pub use suite::{ACTIONS, ANSWER, CASE, CASE_ONLY, CHECK, COMPLETE, EXPECT, LANES, PERFORMANCE, RAW, STEP, SUITE};
 pub use table::{Key, Later, Table, Takes};
 

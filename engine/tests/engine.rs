@@ -25,5 +25,7 @@ mod invocation;
 mod language;
 #[path = "engine/layers.rs"]
 mod layers;
+#[path = "engine/plugins.rs"]
+mod plugins;
 #[path = "engine/select.rs"]
 mod select;

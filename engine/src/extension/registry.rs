@@ -1,7 +1,11 @@
 //! From declared extensions to live ones; the one place that knows which backend is behind which.
 
 use super::capability::Grant;
+use super::declared::{Backend, Launch};
 use super::fault::{Code, Fault};
+use super::naming;
+use super::plugin::Plugin;
+use super::process::{self, Process, Speech};
 use super::wasm::{Cache, Component, Host, Limits, Notes};
 use super::{Declared, Extension, Role};
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -43,6 +47,7 @@ pub struct Registry {
 struct Known {
     id: Option<String>,
     path: PathBuf,
+    backend: Backend,
     live: Option<Arc<Live>>,
 }
 
@@ -118,6 +123,26 @@ impl Registry {
         Some(live)
     }
 
+    /// An extension that somebody declares in place: known by its id from now on.
+    pub fn declare(&mut self, declared: Declared) -> Option<Arc<Live>> {
+        self.options.declared.push(declared.clone());
+        self.live(declared)
+    }
+
+    /// An extension that holds in one place, and cannot be named elsewhere.
+    pub fn unnamed(&mut self, declared: Declared) -> Option<Arc<Live>> {
+        self.live(declared)
+    }
+
+    /// Ends what lives outside of this process, all at once; gives what is worth telling.
+    pub fn close(&self) -> Vec<String> {
+        let all: Vec<&Arc<Live>> = self.all().collect();
+        std::thread::scope(|scope| {
+            let closing: Vec<_> = all.iter().map(|live| scope.spawn(|| live.extension.close())).collect();
+            closing.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        })
+    }
+
     /// Every extension that was loaded.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Live>> {
         self.known.iter().filter_map(|known| known.live.as_ref())
@@ -131,7 +156,11 @@ impl Registry {
 
     fn live(&mut self, declared: Declared) -> Option<Arc<Live>> {
         let path = declared.path.canonicalize().unwrap_or_else(|_| declared.path.clone());
-        if let Some(known) = self.known.iter().find(|known| known.path == path && known.id == declared.id) {
+        if let Some(known) = self
+            .known
+            .iter()
+            .find(|known| known.path == path && known.id == declared.id && known.backend == declared.backend)
+        {
             return known.live.clone();
         }
         let mut notes = Notes::default();
@@ -144,7 +173,7 @@ impl Registry {
                 None
             }
         };
-        self.known.push(Known { id: declared.id, path, live: live.clone() });
+        self.known.push(Known { id: declared.id, path, backend: declared.backend, live: live.clone() });
         live
     }
 
@@ -167,16 +196,13 @@ impl Registry {
     }
 
     fn load(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Live, Fault> {
-        let mut component = self.describe(declared, notes)?;
-        let Options { allow, environment, .. } = &self.options;
-        let own_id = component.manifest().id.clone();
-        let mut granted = declared.allow.clone();
-        for (at, (id, grant)) in allow.iter().enumerate() {
-            if declared.id.as_ref() == Some(id) || own_id == *id {
-                granted.push(grant.clone());
-                self.used_grants.push(at);
-            }
+        if declared.backend != Backend::Component {
+            return self.plugin(declared, notes);
         }
+        let mut component = self.describe(declared, notes)?;
+        let own_id = component.manifest().id.clone();
+        let granted = self.granted(declared, &own_id);
+        let Options { environment, .. } = &self.options;
         component.grant(&granted, &|name| environment.get(name).map(str::to_owned), notes)?;
         Ok(Live {
             id: component.name().clone(),
@@ -184,6 +210,63 @@ impl Registry {
             shown: declared.shown.clone(),
             extension: Arc::new(component),
         })
+    }
+
+    /// What the config and the command line grant.
+    fn granted(&mut self, declared: &Declared, own_id: &str) -> Vec<Grant> {
+        let mut granted = declared.allow.clone();
+        for (at, (id, grant)) in self.options.allow.iter().enumerate() {
+            if declared.id.as_ref() == Some(id) || own_id == id {
+                granted.push(grant.clone());
+                self.used_grants.push(at);
+            }
+        }
+        granted
+    }
+
+    /// A plugin, which is started when it is called.
+    fn plugin(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Live, Fault> {
+        let name: Arc<str> = declared.id.clone().unwrap_or_else(|| declared.shown.clone()).into();
+        let granted = self.granted(declared, &name);
+        let plugin = match &declared.backend {
+            Backend::Component => unreachable!("a component is no plugin"),
+            Backend::Bare { matcher, .. } if !naming::is_plugin_matcher(matcher) => {
+                let message = format!("plugin `{}`: {} cannot name a matcher", declared.shown, naming::quoted(matcher));
+                return Err(Fault::new(Code::LaunchFailed, &name, message)
+                    .hint("a name is a letter, then letters, digits, `-` and `_`: rename the file"));
+            }
+            Backend::Bare { launch, matcher, method } => {
+                let mute = granted.iter().filter(|grant| !matches!(grant, Grant::Env(_)));
+                notes.notices.extend(mute.map(|grant| {
+                    format!("plugin `{name}` has no handshake, so that `{grant}` is neither told to it nor held")
+                }));
+                let wire = self.process(&name, declared, launch, &granted, Speech::Bare(method.clone()));
+                Plugin::new(name.clone(), String::new(), std::slice::from_ref(matcher), wire)
+            }
+            Backend::Bound { launch, tools } => {
+                let speech = Speech::Bound { tools: tools.clone(), granted: granted.clone() };
+                let wire = self.process(&name, declared, launch, &granted, speech);
+                Plugin::new(name.clone(), String::new(), tools, wire)
+            }
+        };
+        Ok(Live { id: name, extension: Arc::new(plugin), grants: granted, shown: declared.shown.clone() })
+    }
+
+    fn process(
+        &self,
+        name: &Arc<str>,
+        declared: &Declared,
+        launch: &Launch,
+        granted: &[Grant],
+        speech: Speech,
+    ) -> Box<Process> {
+        let variables = granted.iter().filter_map(|grant| match grant {
+            Grant::Env(name) => Some(name.as_str()),
+            _ => None,
+        });
+        let seen = process::ENVIRONMENT.into_iter().chain(variables);
+        let env = seen.filter_map(|name| Some((name.to_owned(), self.options.environment.get(name)?.to_owned())));
+        Box::new(Process::new(name.clone(), launch.clone(), env.collect(), speech, declared.timeout))
     }
 
     /// The WASM host, made when the first component is loaded that needs it.
