@@ -27,5 +27,7 @@ mod language;
 mod layers;
 #[path = "engine/plugins.rs"]
 mod plugins;
+#[path = "engine/plugins_bound.rs"]
+mod plugins_bound;
 #[path = "engine/select.rs"]
 mod select;

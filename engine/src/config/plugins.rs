@@ -42,13 +42,13 @@ pub(super) fn plugins(reader: &mut Reader<'_>, given: Option<Given>, mut all: Ve
 fn entry(reader: &mut Reader<'_>, key: Option<String>, span: Span, value: Node, base: &Path) -> Option<Declared> {
     let mut fields = reader.fields(value, &PLUGIN)?;
     let id_place = fields.place_of("id");
+    let missing = ["command", "tools"].map(|key| (key, fields.place_of(key).is_none()));
     let written = fields.take("id").and_then(|given| reader.text(given));
     let argv = fields.take("command").and_then(|given| argv(reader, given));
     let version = fields.take("protocol_version").and_then(|given| Some((given.value.span, reader.count(given)?)));
     let tools = fields.take("tools").map(|given| tools(reader, given));
     let allow = fields.take("capabilities").map(|given| grants(reader, given, base)).unwrap_or_default();
     let timeout = fields.take("timeout").and_then(|given| reader.duration(given));
-    let missing = [("command", argv.is_none()), ("tools", tools.is_none())];
     reader.finish(fields);
     if let (Some(key), Some(written), Some(place)) = (&key, &written, id_place)
         && key != written
