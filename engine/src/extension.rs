@@ -12,17 +12,24 @@ pub mod capability;
 pub mod declared;
 pub mod fault;
 pub mod library;
+mod limits;
 pub mod log;
 pub mod naming;
+mod pending;
 pub mod plugin;
 pub mod process;
 pub mod reach;
 pub mod registry;
+#[cfg(feature = "wasm")]
+pub mod wasm;
+#[cfg(not(feature = "wasm"))]
+#[path = "extension/without_wasm.rs"]
 pub mod wasm;
 
 pub use capability::Grant;
 pub use declared::{Backend, Declared, Isolation, Launch};
 pub use fault::{Code, Fault};
+pub use limits::Limits;
 pub use process::PROTOCOL_VERSION;
 pub use reach::Reach;
 pub use registry::{Live, Registry};

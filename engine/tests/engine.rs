@@ -9,8 +9,12 @@ mod kit;
 
 #[path = "engine/aegis.rs"]
 mod aegis;
+#[path = "engine/asking.rs"]
+mod asking;
 #[path = "engine/cache.rs"]
 mod cache;
+#[path = "engine/coprocess.rs"]
+mod coprocess;
 #[path = "engine/extensions.rs"]
 mod extensions;
 #[path = "engine/fixture.rs"]
@@ -31,3 +35,5 @@ mod plugins;
 mod plugins_bound;
 #[path = "engine/select.rs"]
 mod select;
+#[path = "engine/streams.rs"]
+mod streams;

@@ -36,9 +36,12 @@ impl Reach {
         base: &Path,
         diagnostics: &mut Diagnostics,
     ) -> Reach {
+        let plugins: Vec<_> = plugins.iter().map(|file| registry.declare(plugin(file, base))).collect();
+        registry.begin_configured();
+        matchers.iter().chain(transforms).for_each(|file| registry.begin_named(file, base, None));
         let mut library = Library::default();
         let mut all = registry.configured();
-        all.extend(plugins.iter().map(|file| registry.declare(plugin(file, base))));
+        all.extend(plugins);
         all.extend(matchers.iter().map(|file| registry.named(file, base, None, Role::Matcher)));
         for live in all {
             add(&mut library, live, None, diagnostics);

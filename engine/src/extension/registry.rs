@@ -1,12 +1,12 @@
 //! From declared extensions to live ones; the one place that knows which backend is behind which.
 
+mod plugins;
+
 use super::capability::Grant;
-use super::declared::{Backend, Launch};
-use super::fault::{Code, Fault};
-use super::naming;
-use super::plugin::Plugin;
-use super::process::{self, Process, Speech};
-use super::wasm::{Cache, Component, Host, Limits, Notes};
+use super::declared::Backend;
+use super::fault::Fault;
+use super::pending::Pending;
+use super::wasm::{Component, Loader, Notes};
 use super::{Declared, Extension, Role};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::ExtensionUsed;
@@ -33,8 +33,8 @@ pub struct Options {
 #[derive(Debug, Default)]
 pub struct Registry {
     options: Options,
-    /// Without the component model's own concurrency, and with it.
-    hosts: [Option<Arc<Host>>; 2],
+    loader: Option<Arc<Loader>>,
+    pending: Vec<Pending>,
     known: Vec<Known>,
     used_grants: Vec<usize>,
     /// Extensions that could not be loaded.
@@ -49,6 +49,12 @@ struct Known {
     path: PathBuf,
     backend: Backend,
     live: Option<Arc<Live>>,
+}
+
+impl Known {
+    fn is(&self, declared: &Declared, id: Option<&str>, path: &Path) -> bool {
+        self.path == path && self.id.as_deref() == id && self.backend == declared.backend
+    }
 }
 
 /// A live extension.
@@ -106,13 +112,7 @@ impl Registry {
         place: Option<(Arc<Source>, Span)>,
         role: Role,
     ) -> Option<Arc<Live>> {
-        let path = base.join(reference);
-        let is_meant =
-            |declared: &&Declared| declared.id.as_deref() == Some(reference) || is_same_file(&declared.path, &path);
-        let declared = match self.options.declared.iter().find(is_meant) {
-            Some(declared) => declared.clone(),
-            None => Declared { place: place.clone(), ..Declared::bare(path, reference) },
-        };
+        let declared = self.meant(reference, base, place.clone());
         let live = self.live(declared)?;
         if !live.extension.manifest().is(role) {
             let roles: Vec<&str> = live.extension.manifest().roles.iter().map(|role| role.name()).collect();
@@ -121,6 +121,16 @@ impl Registry {
             return None;
         }
         Some(live)
+    }
+
+    fn meant(&self, reference: &str, base: &Path, place: Option<(Arc<Source>, Span)>) -> Declared {
+        let path = base.join(reference);
+        let is_meant =
+            |declared: &&Declared| declared.id.as_deref() == Some(reference) || is_same_file(&declared.path, &path);
+        match self.options.declared.iter().find(is_meant) {
+            Some(declared) => declared.clone(),
+            None => Declared { place, ..Declared::bare(path, reference) },
+        }
     }
 
     /// An extension that somebody declares in place: known by its id from now on.
@@ -155,12 +165,8 @@ impl Registry {
     }
 
     fn live(&mut self, declared: Declared) -> Option<Arc<Live>> {
-        let path = declared.path.canonicalize().unwrap_or_else(|_| declared.path.clone());
-        if let Some(known) = self
-            .known
-            .iter()
-            .find(|known| known.path == path && known.id == declared.id && known.backend == declared.backend)
-        {
+        let (id, path) = key(&declared);
+        if let Some(known) = self.known.iter().find(|known| known.is(&declared, id.as_deref(), &path)) {
             return known.live.clone();
         }
         let mut notes = Notes::default();
@@ -173,36 +179,63 @@ impl Registry {
                 None
             }
         };
-        self.known.push(Known { id: declared.id, path, backend: declared.backend, live: live.clone() });
+        self.known.push(Known { id, path, backend: declared.backend, live: live.clone() });
         live
     }
 
     /// Loads a component far enough to say what it is; nothing is granted.
     pub fn inspect(&mut self, declared: &Declared) -> Result<Component, Fault> {
         let mut notes = Notes::default();
-        let component = self.describe(declared, &mut notes);
+        let component = self.loader(&mut notes).describe(declared, &mut notes);
         self.notices.append(&mut notes.notices);
         component
     }
 
-    fn describe(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Component, Fault> {
-        let plain = self.host(false, declared, notes)?;
-        match Component::describe(&plain, declared, notes) {
-            Err(fault) if fault.code == Code::RuntimeNotSupported => {
-                Component::describe(&self.host(true, declared, notes)?, declared, notes)
-            }
-            described => described,
+    /// Begins to load extensions of the config on threads of their own; [`Registry::named`] and
+    /// [`Registry::configured`] then wait for what has begun.
+    pub fn begin_configured(&mut self) {
+        self.options.declared.clone().into_iter().for_each(|declared| self.begin(declared));
+    }
+
+    /// Begins to load the extension that somebody names.
+    pub fn begin_named(&mut self, reference: &str, base: &Path, place: Option<(Arc<Source>, Span)>) {
+        let declared = self.meant(reference, base, place);
+        self.begin(declared);
+    }
+
+    /// Whether something that has begun has to be compiled, and is not there yet.
+    pub fn is_compiling(&mut self) -> bool {
+        self.pending.iter_mut().any(Pending::is_compiling)
+    }
+
+    fn begin(&mut self, declared: Declared) {
+        if declared.backend != Backend::Component {
+            return;
         }
+        let (id, path) = key(&declared);
+        let known = self.known.iter().any(|known| known.is(&declared, id.as_deref(), &path));
+        if known || self.pending.iter().any(|pending| pending.path == path && pending.id == id) {
+            return;
+        }
+        let mut notes = Notes::default();
+        let loader = self.loader(&mut notes);
+        self.notices.append(&mut notes.notices);
+        self.pending.extend(Pending::begin(loader, declared, id, path));
     }
 
     fn load(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Live, Fault> {
         if declared.backend != Backend::Component {
             return self.plugin(declared, notes);
         }
-        let mut component = self.describe(declared, notes)?;
+        let (id, path) = key(declared);
+        let begun = self.pending.iter().position(|pending| pending.path == path && pending.id == id);
+        let mut component = match begun.map(|at| self.pending.remove(at)) {
+            Some(pending) => pending.finish(notes)?,
+            None => self.loader(notes).describe(declared, notes)?,
+        };
         let own_id = component.manifest().id.clone();
         let granted = self.granted(declared, &own_id);
-        let Options { environment, .. } = &self.options;
+        let environment = &self.options.environment;
         component.grant(&granted, &|name| environment.get(name).map(str::to_owned), notes)?;
         Ok(Live {
             id: component.name().clone(),
@@ -224,74 +257,17 @@ impl Registry {
         granted
     }
 
-    /// A plugin, which is started when it is called.
-    fn plugin(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Live, Fault> {
-        let name: Arc<str> = declared.id.clone().unwrap_or_else(|| declared.shown.clone()).into();
-        let granted = self.granted(declared, &name);
-        let plugin = match &declared.backend {
-            Backend::Component => unreachable!("a component is no plugin"),
-            Backend::Bare { matcher, .. } if !naming::is_plugin_matcher(matcher) => {
-                let message = format!("plugin `{}`: {} cannot name a matcher", declared.shown, naming::quoted(matcher));
-                return Err(Fault::new(Code::LaunchFailed, &name, message)
-                    .hint("a name is a letter, then letters, digits, `-` and `_`: rename the file"));
-            }
-            Backend::Bare { launch, matcher, method } => {
-                let mute = granted.iter().filter(|grant| !matches!(grant, Grant::Env(_)));
-                notes.notices.extend(mute.map(|grant| {
-                    format!("plugin `{name}` has no handshake, so that `{grant}` is neither told to it nor held")
-                }));
-                let wire = self.process(&name, declared, launch, &granted, Speech::Bare(method.clone()));
-                Plugin::new(name.clone(), String::new(), std::slice::from_ref(matcher), wire)
-            }
-            Backend::Bound { launch, tools } => {
-                let speech = Speech::Bound { tools: tools.clone(), granted: granted.clone() };
-                let wire = self.process(&name, declared, launch, &granted, speech);
-                Plugin::new(name.clone(), String::new(), tools, wire)
-            }
-        };
-        Ok(Live { id: name, extension: Arc::new(plugin), grants: granted, shown: declared.shown.clone() })
+    /// What loads components, made when the first one is named.
+    fn loader(&mut self, notes: &mut Notes) -> Arc<Loader> {
+        let Options { cache, environment, .. } = &self.options;
+        let make = || Arc::new(Loader::new(*cache, &|name| environment.get(name).map(str::to_owned), notes));
+        self.loader.get_or_insert_with(make).clone()
     }
+}
 
-    fn process(
-        &self,
-        name: &Arc<str>,
-        declared: &Declared,
-        launch: &Launch,
-        granted: &[Grant],
-        speech: Speech,
-    ) -> Box<Process> {
-        let variables = granted.iter().filter_map(|grant| match grant {
-            Grant::Env(name) => Some(name.as_str()),
-            _ => None,
-        });
-        let seen = process::ENVIRONMENT.into_iter().chain(variables);
-        let env = seen.filter_map(|name| Some((name.to_owned(), self.options.environment.get(name)?.to_owned())));
-        Box::new(Process::new(name.clone(), launch.clone(), env.collect(), speech, declared.timeout))
-    }
-
-    /// The WASM host, made when the first component is loaded that needs it.
-    fn host(&mut self, concurrent: bool, declared: &Declared, notes: &mut Notes) -> Result<Arc<Host>, Fault> {
-        if let Some(host) = &self.hosts[usize::from(concurrent)] {
-            return Ok(host.clone());
-        }
-        let Options { declared: all, cache, environment, .. } = &self.options;
-        let stack = all.iter().map(|declared| declared.limits.stack).fold(Limits::STACK, usize::max);
-        let variable = |name: &str| environment.get(name).map(str::to_owned);
-        let cache = match cache.then(|| Cache::place(&variable)).flatten().map(|folder| Cache::open(&folder)) {
-            Some(Ok(cache)) => Some(cache),
-            Some(Err(why)) => {
-                notes.notices.push(format!("compiled extensions are not kept: {why}"));
-                None
-            }
-            None => None,
-        };
-        let host = Host::new(stack, cache, concurrent).map_err(|why| {
-            let name: Arc<str> = declared.shown.clone().into();
-            Fault::new(Code::RuntimeNotSupported, &name, format!("no WebAssembly can run here: {why}"))
-        })?;
-        self.hosts[usize::from(concurrent)] = Some(host.clone());
-        Ok(host)
-    }
+/// What tells one extension from another: the same file may stand under several keys, with other grants.
+fn key(declared: &Declared) -> (Option<String>, PathBuf) {
+    (declared.id.clone(), declared.path.canonicalize().unwrap_or_else(|_| declared.path.clone()))
 }
 
 fn is_same_file(a: &Path, b: &Path) -> bool {

@@ -1,8 +1,8 @@
 //! What hooks return, read strictly: what is not in the contract is a fault, never a verdict.
 
 use super::words::{self, INVALID};
+use crate::extension::Limits;
 use crate::extension::fault::Fault;
-use crate::extension::wasm::Limits;
 use crate::extension::{Difference, Output, Verdict};
 use crate::source::Json;
 use serde::Deserialize;

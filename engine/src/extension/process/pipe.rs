@@ -5,8 +5,8 @@
 
 use super::line::{self, Answer, Bad};
 use crate::child::{Ends, Exit, Plain, Spawn, SpawnError};
+use crate::extension::Limits;
 use crate::extension::plugin::words::INVALID;
-use crate::extension::wasm::Limits;
 use crate::ndjson::{Framer, Item};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::collections::{BTreeSet, VecDeque};
