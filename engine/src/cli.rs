@@ -1,5 +1,6 @@
 //! The command line: one file per subcommand, and the only place that turns a problem into an exit code.
 
+#[cfg(feature = "wasm")]
 mod cache;
 mod call;
 mod check;
@@ -7,6 +8,7 @@ mod client;
 mod completions;
 mod discover;
 mod exec;
+#[cfg(feature = "wasm")]
 mod extension;
 mod files;
 mod list;
@@ -106,11 +108,13 @@ enum Command {
         what: schema::What,
     },
     /// Inspect, check, measure and build extensions
+    #[cfg(feature = "wasm")]
     Extension {
         #[command(subcommand)]
         command: extension::ExtensionCommand,
     },
     /// Keep house in the folder of compiled extensions
+    #[cfg(feature = "wasm")]
     Cache {
         #[command(subcommand)]
         command: CacheCommand,
@@ -125,6 +129,7 @@ enum Command {
     DemoServer,
 }
 
+#[cfg(feature = "wasm")]
 #[derive(Debug, Subcommand)]
 enum CacheCommand {
     /// Remove all compiled extensions
@@ -172,11 +177,14 @@ struct SuiteArgs {
 }
 
 /// Which extensions, and what they may do.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 struct ExtensionArgs {
     /// Use the matchers of an extension, by file or by its key in the config (repeatable)
     #[arg(long, value_name = "FILE.wasm|ID")]
     matcher: Vec<String>,
+    /// Use a plugin: a program that is a matcher, called as its file without the ending (repeatable)
+    #[arg(long, value_name = "PATH")]
+    plugin: Vec<String>,
     /// Rewrite every suite with an extension (repeatable: in this order)
     #[arg(long, value_name = "FILE.wasm|ID")]
     transform: Vec<String>,
@@ -232,7 +240,9 @@ pub fn main() -> ExitCode {
         Command::Call(args) => call::call(&args, &talk),
         Command::Discover(args) => discover::discover(&args, &talk),
         Command::Schema { what } => schema::schema(what),
+        #[cfg(feature = "wasm")]
         Command::Extension { command } => extension::run(command, &talk),
+        #[cfg(feature = "wasm")]
         Command::Cache { command: CacheCommand::Clean } => cache::clean(),
         Command::Completions { shell } => completions::completions(shell),
         Command::DemoServer => match crate::demo::main() {

@@ -15,6 +15,8 @@ mod asking;
 mod cache;
 #[path = "engine/call.rs"]
 mod call;
+#[path = "engine/coprocess.rs"]
+mod coprocess;
 #[path = "engine/discover.rs"]
 mod discover;
 #[path = "engine/extensions.rs"]
@@ -31,6 +33,10 @@ mod invocation;
 mod language;
 #[path = "engine/layers.rs"]
 mod layers;
+#[path = "engine/plugins.rs"]
+mod plugins;
+#[path = "engine/plugins_bound.rs"]
+mod plugins_bound;
 #[path = "engine/select.rs"]
 mod select;
 #[path = "engine/streams.rs"]
