@@ -78,7 +78,8 @@ pub fn watch() {
     let mut trees: Vec<Arc<Tree>> = Vec::new();
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let mut words = line.split(' ');
-        let (Some(sign), Some(Ok(leader)), Some(id)) = (words.next(), words.next().map(str::parse), words.next()) else {
+        let (Some(sign), Some(Ok(leader)), Some(id)) = (words.next(), words.next().map(str::parse), words.next())
+        else {
             continue;
         };
         match sign {
@@ -90,7 +91,9 @@ pub fn watch() {
     for (signal, patience) in [(None, GRACE), (Some(Signal::TERM), GRACE), (Some(Signal::KILL), LAST_WAIT)] {
         let deadline = Instant::now() + patience;
         if let Some(signal) = signal {
-            trees.iter().for_each(|tree| drop(tree.signal(signal)));
+            for tree in &trees {
+                tree.signal(signal);
+            }
         }
         while Instant::now() < deadline {
             if living() == 0 {

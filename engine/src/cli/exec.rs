@@ -1,14 +1,16 @@
 //! `mcptest exec --connection-server`: the coprocess of an SDK.
 
-use super::load::{load, load_settings};
+use super::load::{Loaded, load, load_settings};
 use super::{BAD_INPUT, ExtensionArgs, FAILED, OK, SuiteArgs, Talk, screen};
 use crate::config;
 use crate::coprocess::{self, Direct, Options, Planned};
 use crate::diagnostic::Diagnostics;
+use crate::extension::Reach;
 use crate::extension::wasm::Cache;
 use crate::run;
 use crate::suite::server::Server;
 use clap::Args;
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -51,16 +53,20 @@ pub(super) fn exec(args: ExecArgs, talk: &Talk) -> u8 {
     };
     let timeout = args.timeout;
     let quiet = talk.quiet;
-    let given = Rc::new(Given { args, command });
+    let given = Rc::new(Given { args, command, reaches: RefCell::default() });
     let served = coprocess::serve(Options {
         server: {
             let given = given.clone();
             Box::new(move || given.server())
         },
-        planner: Box::new(move |path| given.plan(path, quiet)),
+        planner: {
+            let given = given.clone();
+            Box::new(move |path| given.plan(path, quiet))
+        },
         cache: Cache::root(&|name| std::env::var(name).ok()).map(|root| root.join("calls")),
         timeout,
     });
+    given.reaches.borrow().iter().for_each(|reach| Loaded::close(reach, talk));
     match served {
         Ok(()) => OK,
         Err(error) => {
@@ -80,6 +86,8 @@ fn split(command: &str) -> Result<Vec<String>, String> {
 struct Given {
     args: ExecArgs,
     command: Vec<String>,
+    /// What the plans use, until the end: a plugin is a process.
+    reaches: RefCell<Vec<Reach>>,
 }
 
 impl Given {
@@ -103,6 +111,7 @@ impl Given {
         let config = self.args.config.clone().or_else(|| nearest_config(Path::new(path)));
         let loaded = load(&self.suites(vec![path.to_owned()], config), Vec::new());
         if loaded.diagnostics.has_errors() {
+            loaded.reach.close();
             return Err(loaded.diagnostics);
         }
         let warnings = if quiet { String::new() } else { loaded.diagnostics.render(false) };
@@ -117,6 +126,7 @@ impl Given {
             environment: loaded.added,
             reel: None,
         };
+        self.reaches.borrow_mut().push(loaded.reach);
         Ok(Planned { plan: loaded.plan, secrets, options, warnings })
     }
 

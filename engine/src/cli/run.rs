@@ -50,7 +50,9 @@ pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
         environment: loaded.added,
         reel: reel.clone(),
     };
-    let code = match run::run(loaded.plan, options, collector) {
+    let ran = run::run(loaded.plan, options, collector);
+    Loaded::close(&loaded.reach, talk);
+    let code = match ran {
         Ok((finished, code)) => {
             for error in &finished.errors {
                 screen::tell(&format!("error: {error}\n"));

@@ -79,7 +79,8 @@ impl Cache {
         let text = std::fs::read_to_string(self.file(command, tool, arguments)?).ok()?;
         let entry: Json = serde_json::from_str(&text).ok()?;
         // The name of a file is a digest; what it is of stands inside.
-        let same = entry["command"] == command && entry["tool"] == tool && entry["arguments"] == Json::from(arguments.clone());
+        let same =
+            entry["command"] == command && entry["tool"] == tool && entry["arguments"] == Json::from(arguments.clone());
         same.then(|| entry["result"].to_string())
     }
 

@@ -331,7 +331,8 @@ fn events_are_posted_and_a_passing_trouble_is_tried_again() {
     assert!(head.starts_with("POST /events?run=1 HTTP/1.1\r\n"), "{head}");
     assert!(head.contains("Authorization: Bearer t0ken-of-the-upload\r\n"), "{head}");
     assert_eq!(*body, bodies[0].1);
-    let types: Vec<Value> = body.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["type"].clone()).collect();
+    let types: Vec<Value> =
+        body.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["type"].clone()).collect();
     assert_eq!(flushed["result"]["events"], types.len());
     assert!(types.contains(&"session-opened".into()) && types.contains(&"frame".into()), "{types:?}");
     peer.end();
