@@ -101,7 +101,7 @@ enum Command {
     Call(Box<call::CallArgs>),
     /// Write a first suite from what a server has: its tools, resources and prompts
     Discover(Box<discover::DiscoverArgs>),
-    /// Print the JSON Schema of suites, configs or events, for editors and tools
+    /// Print the JSON Schema of suites, configs, events or coprocess frames, for editors and tools
     Schema {
         /// Of what
         #[arg(value_enum)]

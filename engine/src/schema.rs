@@ -4,6 +4,7 @@
 mod config;
 mod event;
 mod extension;
+mod ipc;
 mod json;
 mod suite;
 mod table;
@@ -31,6 +32,11 @@ pub fn config() -> Value {
 /// The JSON Schema (2020-12) of one event of the stream.
 pub fn event() -> Value {
     event::document()
+}
+
+/// The JSON Schema (2020-12) of one frame of the coprocess protocol.
+pub fn ipc() -> Value {
+    ipc::document()
 }
 
 #[cfg(test)]

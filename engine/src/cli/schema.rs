@@ -11,6 +11,8 @@ pub(super) enum What {
     Config,
     /// An event of the `ndjson` reporter
     Event,
+    /// A frame of the coprocess protocol
+    Ipc,
 }
 
 pub(super) fn schema(what: What) -> u8 {
@@ -18,6 +20,7 @@ pub(super) fn schema(what: What) -> u8 {
         What::Suite => crate::schema::suite(),
         What::Config => crate::schema::config(),
         What::Event => crate::schema::event(),
+        What::Ipc => crate::schema::ipc(),
     };
     screen::print(&format!("{schema:#}\n"));
     OK

@@ -118,11 +118,29 @@ fn play(path: &Path, transcript: &Value, files: &Path) {
         };
         peer.send(line.as_bytes());
         let answer = peer.receive();
+        assert_valid(&answer, &exchange["send"]);
         let name = format!("{} [{}]", path.display(), number + 1);
         assert!(fits(&answer, &exchange["receive"]), "{name}\nexpected {}\nactual   {answer}", exchange["receive"]);
     }
     let (code, rest) = peer.end();
     assert_eq!((code, rest.len()), (Some(0), 0), "{}: {rest:?}", path.display());
+}
+
+/// Holds an answer to the schema of frames, and its result to that of its method.
+fn assert_valid(answer: &Value, sent: &Value) {
+    static SCHEMA: std::sync::OnceLock<Value> = std::sync::OnceLock::new();
+    let schema = SCHEMA.get_or_init(mcptest_engine::schema::ipc);
+    let problem = |part: Value, value: &Value| {
+        let mut schema = schema.clone();
+        schema["oneOf"] = Value::Array(vec![part]);
+        jsonschema::validator_for(&schema).expect("a schema").validate(value).err().map(|error| error.to_string())
+    };
+    assert_eq!(problem(json!({"$ref": "#/$defs/response"}), answer), None, "{answer}");
+    if let (Some(result), Some(method)) = (answer.get("result"), sent["method"].as_str()) {
+        let part = format!("#/$defs/{}%20result", method.replace('/', "~1"));
+        assert_eq!(problem(json!({ "$ref": part }), result), None, "{answer}");
+        assert_eq!(problem(json!({"$ref": "#/$defs/request"}), sent), None, "{sent}");
+    }
 }
 
 fn fits(actual: &Value, expected: &Value) -> bool {
