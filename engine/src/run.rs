@@ -14,6 +14,7 @@ mod judge;
 mod line;
 mod outcome;
 mod output_schema;
+mod over_http;
 mod respond;
 mod session;
 mod slot;

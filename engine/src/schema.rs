@@ -8,7 +8,7 @@ mod json;
 mod suite;
 mod table;
 
-pub use config::{CLIENT, CONFIG, CONFIG_ONLY, SERVER};
+pub use config::{AUTH, CLIENT, CONFIG, CONFIG_ONLY, SERVER, TLS};
 pub use extension::{EXTENSION, EXTENSION_LIMITS, IMPORTS};
 pub use suite::{ACTIONS, ANSWER, CASE, CASE_ONLY, CHECK, COMPLETE, EXPECT, LANES, PERFORMANCE, RAW, STEP, SUITE};
 pub use table::{Key, Later, Table, Takes};

@@ -5,6 +5,7 @@ use crate::config::{self, Config};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::redact::Redactor;
 use crate::extension::{Grant, Live, Reach, Registry, registry};
+use crate::mcp::transport::http::endpoint::parse_url;
 use crate::plan::select::{Filter, Pattern};
 use crate::plan::{self, Inputs, Plan};
 use crate::reporter::{self, visible::visible};
@@ -66,8 +67,11 @@ pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
     let filter = filter(args, &mut diagnostics);
     let vars = vars(&args.var, &mut diagnostics);
     // A config that cannot be read is one problem, not one more for every suite that misses its server.
-    let command = (!args.command.is_empty() || config_failed)
-        .then(|| Arc::new(Server::from_command(&args.command, setting.working_dir.clone())));
+    let command = match &args.url {
+        Some(url) => Some(Arc::new(from_url(url, &setting, &mut diagnostics))),
+        None => (!args.command.is_empty() || config_failed)
+            .then(|| Arc::new(Server::from_command(&args.command, setting.working_dir.clone()))),
+    };
     let shuffle = args.shuffle.then(|| args.seed.unwrap_or_else(random_seed));
     let plan = plan::make(
         Inputs {
@@ -107,6 +111,15 @@ impl Loaded {
         secrets.dedup();
         Redactor::new(secrets)
     }
+}
+
+/// The server that `--url` names.
+fn from_url(url: &str, setting: &Setting, diagnostics: &mut Diagnostics) -> Server {
+    if let Err(why) = parse_url(url) {
+        let problem = Diagnostic::error(format!("`--url {url}`: {why}"));
+        diagnostics.push(problem.hint("for example `--url http://127.0.0.1:8080/mcp`"));
+    }
+    Server::from_url(url, setting.working_dir.clone())
 }
 
 /// What holds for the run, loaded.

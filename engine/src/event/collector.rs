@@ -77,6 +77,7 @@ impl Collector {
         for Posted { at, file, what } in posted {
             match (file, what) {
                 (None, What::FileDone) => {}
+                (_, What::Secret(value)) => self.redactor.add(&value),
                 (Some(file), What::FileDone) => self.file_done(file),
                 (file, What::Event(body)) => {
                     if let Body::TestFinished(test) = &body {

@@ -36,6 +36,12 @@ impl Redactor {
         Redactor { patterns: pattern::compile(&secrets), secrets, last: None }
     }
 
+    /// One more value that came up during the run.
+    pub fn add(&mut self, secret: &str) {
+        let secrets = pattern::values(self.secrets.iter().map(String::as_str).chain([secret]));
+        *self = Redactor { patterns: pattern::compile(&secrets), secrets, last: None };
+    }
+
     /// Whether there is nothing to redact.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()

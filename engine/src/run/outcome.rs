@@ -17,6 +17,8 @@ pub(super) struct Outcome<'a> {
     pub(super) took: Duration,
     /// The exit code, when the exit was awaited; `null` when a signal ended the process.
     pub(super) exit_code: Option<Json>,
+    /// The answer over HTTP.
+    pub(super) http: Option<Json>,
 }
 
 /// An answer, read as far as somebody looks at it: most checks look only at the body.
@@ -143,6 +145,7 @@ impl Outcome<'_> {
         put("stdout", Some(Json::String(self.stdout())));
         put("duration", Some(json!(self.milliseconds())));
         put("exitCode", self.exit_code.clone());
+        put("http", self.http.clone());
         Json::Object(whole)
     }
 
@@ -186,7 +189,7 @@ mod tests {
     fn text(result: Json) -> Option<String> {
         let window = Window::default();
         let answer = Some(Answer::Result(result));
-        Outcome { answer, window: &window, took: Duration::ZERO, exit_code: None }.text()
+        Outcome { answer, window: &window, took: Duration::ZERO, exit_code: None, http: None }.text()
     }
 
     #[test]
@@ -197,6 +200,7 @@ mod tests {
             window: &window,
             took: Duration::ZERO,
             exit_code: None,
+            http: None,
         };
         let both = outcome(json!({"result": {"a": 1}, "error": null}));
         assert_eq!((both.error(), both.in_words()), (None, None));
@@ -210,7 +214,7 @@ mod tests {
     fn an_is_error_that_is_no_boolean_is_no_success() {
         let window = Window::default();
         let answer = Some(Answer::Result(json!({"content": [], "isError": "yes"})));
-        let outcome = Outcome { answer, window: &window, took: Duration::ZERO, exit_code: None };
+        let outcome = Outcome { answer, window: &window, took: Duration::ZERO, exit_code: None, http: None };
         let words = outcome.in_words();
         assert_eq!(words.as_deref(), Some("`isError` of the answer is neither `true` nor `false`: \"yes\""));
     }

@@ -25,6 +25,13 @@ impl Desk<'_> {
         self.shared.outbox.post(self.file, What::Event(body));
     }
 
+    /// Values that no report may show from here on.
+    fn keep_secret(&self, values: &[String]) {
+        for value in values {
+            self.shared.outbox.post(self.file, What::Secret(value.clone()));
+        }
+    }
+
     /// Something worth knowing that is no failure.
     pub(super) fn note(&self, session: Option<&Arc<str>>, text: String) {
         self.post(Body::Log(Log { from: LogFrom::Engine, session: session.cloned(), step: None, text }));
@@ -95,6 +102,7 @@ impl Slot {
         };
         match Session::open(opening, &mut desk.listener).await {
             Ok((session, introduction)) => {
+                desk.keep_secret(&session.secrets);
                 desk.post(Body::SessionOpened(SessionOpened {
                     session: session.name.clone(),
                     server: self.server.name.clone(),
@@ -108,6 +116,7 @@ impl Slot {
                 self.session = Some(session);
             }
             Err(failed) => {
+                desk.keep_secret(&failed.window.secrets);
                 if !desk.shared.stop.interrupted() {
                     desk.shared.start_failed.store(true, Ordering::Relaxed);
                 }
@@ -124,7 +133,7 @@ impl Slot {
         desk.post(Body::SessionClosed(SessionClosed {
             session: name,
             server,
-            exit: closed.exit.to_string(),
+            exit: closed.exit.map_or_else(|| "the connection was closed".to_owned(), |exit| exit.to_string()),
             by: closed.by,
             duration_ms: closed.took.as_secs_f64() * 1000.0,
         }));

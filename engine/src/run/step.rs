@@ -211,6 +211,7 @@ impl Steps<'_, '_> {
         }
         call.until_exit |= expects(Field::ExitCode);
         call.hopes_for_silence = silent;
+        call.http.to_the_end = expects(Field::Http) && session.connection.transport.http().is_some();
         call.settle = step.settle.unwrap_or_default();
         if expects(Field::Stderr) {
             call.settle = call.settle.max(STDERR_SETTLE);
@@ -250,7 +251,7 @@ impl Steps<'_, '_> {
         let judge = Judge { source: &self.file.suite.source, step: ready[0].step, tmp: Path::new(&*tmp) };
         let checks = ready[0].checks();
         let holds = |window: &Window| {
-            let mut outcome = Outcome { answer: None, window, took: Duration::ZERO, exit_code: None };
+            let mut outcome = Outcome { answer: None, window, took: Duration::ZERO, exit_code: None, http: None };
             judge.judge(checks, &mut outcome).is_empty()
         };
         let mut failing = !holds(&exchange.session.between);
@@ -325,7 +326,8 @@ impl Steps<'_, '_> {
         };
         let exit_code =
             session.connection.exit.filter(|_| call.until_exit).map(|exit| exit.code.map_or(Json::Null, Json::from));
-        let mut outcome = Outcome { answer, window, took: call.took, exit_code };
+        let http = call.http.outcome.as_ref().map(|outcome| outcome.to_json());
+        let mut outcome = Outcome { answer, window, took: call.took, exit_code, http };
         let step = self.step_id(ready.number);
         let mut failures = {
             let _scope = matcher::Scope::enter(step.clone());
@@ -359,6 +361,8 @@ fn fault(ready: &Ready<'_>, call: &Call, session: &Session) -> Option<End> {
             Some(End::TimedOut)
         }
         End::Done => None,
+        // What came over HTTP is there to be judged, whatever it is.
+        End::Unanswered if ready.checks().iter().any(|check| check.field == Field::Http) => None,
         End::TimedOut if call.hopes_for_silence => None,
         End::TimedOut if call.line.awaits == Awaits::AnyAnswer && !call.until_exit => {
             let fields = [Field::Response, Field::Result, Field::Error, Field::IsError];

@@ -32,8 +32,6 @@ pub struct Later {
     pub waits_for: &'static str,
 }
 
-/// Why the keys of HTTP transports wait.
-pub(super) const HTTP_LATER: &str = "Streamable HTTP comes in a later version";
 /// Why the keys of extensions wait.
 pub(super) const PLUGINS_LATER: &str = "plugins come in a later version";
 
