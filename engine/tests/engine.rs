@@ -9,14 +9,20 @@ mod kit;
 
 #[path = "engine/aegis.rs"]
 mod aegis;
+#[path = "engine/asking.rs"]
+mod asking;
 #[path = "engine/cache.rs"]
 mod cache;
+#[path = "engine/coprocess.rs"]
+mod coprocess;
 #[path = "engine/extensions.rs"]
 mod extensions;
 #[path = "engine/fixture.rs"]
 mod fixture;
 #[path = "engine/hostile.rs"]
 mod hostile;
+#[path = "engine/http.rs"]
+mod http;
 #[path = "engine/interrupt.rs"]
 mod interrupt;
 #[path = "engine/invocation.rs"]
@@ -27,3 +33,5 @@ mod language;
 mod layers;
 #[path = "engine/select.rs"]
 mod select;
+#[path = "engine/streams.rs"]
+mod streams;

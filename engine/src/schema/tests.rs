@@ -55,7 +55,7 @@ fn what_the_parser_refuses_the_schema_refuses() {
         "tests: [{it: a, steps: [{tags: [x], ping: true}]}]",
         "tests: [{it: a, complete: {prompt: a, template: b, argument: c, value: d}}]",
         "imports: []\ntests: [{it: a, ping: true}]",
-        "server: {url: x}\ntests: [{it: a, ping: true}]",
+        "server: {urls: x}\ntests: [{it: a, ping: true}]",
         "respond: {roots: {}}\ntests: [{it: a, ping: true}]",
     ];
     let schema = super::suite();
@@ -71,13 +71,27 @@ fn configs_are_valid() {
         "command: node\nservers: {a: {command: x}}\nsecrets: [A]\nreporters: [human]\nfixture: x\ncwd: y\nx-note: 1";
     assert_eq!(valid(&super::config(), &yaml(config)), Ok(()));
     assert!(valid(&super::config(), &yaml("comand: node")).is_err());
-    assert!(valid(&super::config(), &yaml("command: node\nurl: x")).is_err());
+    assert!(valid(&super::config(), &yaml("command: node\nurls: x")).is_err());
 }
 
 /// Tables name every key that the schema has, so it is enough that each table is reached and each key has words.
 #[test]
 fn every_table_stands_in_a_schema_with_a_description_of_every_key() {
-    let tables = [&SUITE, &CASE, &STEP, &RAW, &COMPLETE, &EXPECT, &CHECK, &PERFORMANCE, &ANSWER, &SERVER, &CLIENT];
+    let tables = [
+        &SUITE,
+        &CASE,
+        &STEP,
+        &RAW,
+        &COMPLETE,
+        &CANCEL_AFTER,
+        &TASK,
+        &EXPECT,
+        &CHECK,
+        &PERFORMANCE,
+        &ANSWER,
+        &SERVER,
+        &CLIENT,
+    ];
     let schema = super::suite();
     for table in tables {
         let object = if table.name == "suite" { &schema } else { &schema["$defs"][table.name] };
@@ -93,7 +107,7 @@ fn every_table_stands_in_a_schema_with_a_description_of_every_key() {
 
 #[test]
 fn examples_of_keys_are_what_the_keys_take() {
-    for table in [&EXPECT, &SERVER, &COMPLETE, &CHECK, &PERFORMANCE, &CLIENT] {
+    for table in [&EXPECT, &SERVER, &COMPLETE, &CHECK, &PERFORMANCE, &CLIENT, &TASK, &CANCEL_AFTER, &ANSWER] {
         let schema = json::document(table, "one");
         for key in table.keys() {
             let instance = yaml(&format!("{}: {}", key.name, key.example));
@@ -138,7 +152,7 @@ fn events_are_valid() {
             }],
             more: 2,
         }),
-        at: At { file: "a".into(), line: 1, column: 1, width: 1, text: "x".into() },
+        at: At { file: "a".into(), line: 1, column: 1, width: 1, text: "x".into(), cut: 0 },
     };
     let step = StepId { test: test.clone(), number: 1 };
     let bodies = [
