@@ -3,6 +3,7 @@
 mod cache;
 mod check;
 mod completions;
+mod exec;
 mod extension;
 mod files;
 mod list;
@@ -75,6 +76,8 @@ enum Color {
 enum Command {
     /// Run suites against their servers
     Run(Box<RunArgs>),
+    /// Serve a test framework in another language over stdin and stdout
+    Exec(Box<exec::ExecArgs>),
     /// Validate config and suites without starting a server
     Check(SuiteArgs),
     /// Print the tests that would run
@@ -212,6 +215,7 @@ pub fn main() -> ExitCode {
     let Cli { command, talk } = Cli::parse();
     let code = match command {
         Command::Run(args) => run::run(*args, &talk),
+        Command::Exec(args) => exec::exec(*args, &talk),
         Command::Check(suites) => check::check(&suites, &talk),
         Command::List { suites, json } => list::list(&suites, json, &talk),
         Command::Schema { what } => schema::schema(what),

@@ -23,6 +23,7 @@
 pub mod child;
 pub mod cli;
 pub mod config;
+pub mod coprocess;
 pub mod demo;
 pub mod diagnostic;
 pub mod event;

@@ -113,6 +113,11 @@ impl Stdio {
         if self.inbox.is_empty() {
             self.inbox.linger();
         }
+        self.listen().await
+    }
+
+    /// The same without the short wait for a server that answers at once: for when nothing was asked.
+    pub async fn listen(&mut self) -> Incoming {
         poll_fn(|cx| {
             loop {
                 if let Some(incoming) = self.inbox.pop() {

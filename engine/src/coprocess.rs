@@ -1,0 +1,115 @@
+//! The coprocess: one SDK, served over stdin and stdout.
+//!
+//! An SDK starts `mcptest exec --connection-server`, writes one request a line and reads one answer a line, strictly one
+//! after the other. stdout carries nothing but these frames. Direct calls go to a server under test that is started with
+//! the first of them; suites are planned and run by the engine itself, so that a verdict is the same in every language.
+//!
+//! The end comes with `mcp.shutdown`, with the end of stdin, with SIGTERM, or when nobody reads stdout any more: the servers
+//! are ended, and nothing is left behind.
+
+mod frame;
+mod methods;
+mod peer;
+mod upstream;
+mod verdict;
+
+use crate::suite::server::Server;
+use frame::{Refusal, Request, response};
+use methods::Methods;
+use peer::{Input, Line, Output};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The version of the channel. It changes with the shape of a frame, and with nothing else.
+pub const PROTOCOL_VERSION: u64 = 2;
+
+/// How a coprocess serves.
+pub struct Options {
+    /// The server of direct calls, or why there is none; asked when the first of them comes.
+    pub server: Box<dyn FnMut() -> Result<Arc<Server>, String>>,
+    /// Added to what servers inherit.
+    pub environment: Vec<(String, String)>,
+    /// `--timeout`: how long a call may take.
+    pub timeout: Option<Duration>,
+}
+
+/// Serves one SDK to the end.
+pub fn serve(options: Options) -> std::io::Result<()> {
+    crate::child::become_subreaper();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let output = Rc::new(Output::new()?);
+        let mut ending = ending(&output)?;
+        let mut methods = Methods::new(options);
+        converse(&mut Input::new()?, &output, &mut methods, &mut ending).await;
+        methods.close().await;
+        Ok(())
+    })
+}
+
+/// A future that lives as long as the conversation, so that asking it costs a look and not a registration.
+type Ending = Pin<Box<dyn Future<Output = ()>>>;
+
+/// Ready when a signal came, or when nobody listens any more.
+fn ending(output: &Rc<Output>) -> std::io::Result<Ending> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hangup = signal(SignalKind::hangup())?;
+    let output = output.clone();
+    Ok(Box::pin(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+            _ = hangup.recv() => {}
+            () = output.closed() => {}
+        }
+    }))
+}
+
+/// Answers one request after the other until there is none.
+async fn converse(input: &mut Input, output: &Output, methods: &mut Methods, ending: &mut Ending) {
+    loop {
+        let line = match input.linger() {
+            Some(line) => line,
+            None => tokio::select! {
+                biased;
+                () = &mut *ending => return,
+                line = input.next() => line,
+                () = methods.listen() => continue,
+            },
+        };
+        let (id, reply, last) = match &line {
+            Line::End => return,
+            Line::Oversize(bytes) => ("null".to_owned(), Err(oversize(*bytes)), false),
+            Line::Whole(line) => match Request::read(line) {
+                Err((id, refusal)) => (id, Err(refusal), false),
+                Ok(request) => {
+                    let reply = tokio::select! {
+                        biased;
+                        reply = methods.answer(&request) => reply,
+                        () = &mut *ending => return,
+                    };
+                    (request.id.get().to_owned(), reply, request.method == "mcp.shutdown")
+                }
+            },
+        };
+        let last = last && reply.is_ok();
+        let text = response(&id, &reply);
+        let written = tokio::select! {
+            biased;
+            written = output.write(&text) => written.is_ok(),
+            () = &mut *ending => return,
+        };
+        if last || !written {
+            return;
+        }
+    }
+}
+
+fn oversize(bytes: usize) -> Refusal {
+    let message = format!("the line has {bytes} bytes, more than the {} that a request may have", peer::MAX_LINE);
+    Refusal::new(frame::INVALID_REQUEST, message)
+}
