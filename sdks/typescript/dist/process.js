@@ -72,6 +72,7 @@ export class Process {
     }
     /** Closes stdin, which tells the binary to stop the server and to end; kills it when it does not. */
     async stop() {
+        this.#child.ref();
         this.#child.stdin.end();
         const timer = setTimeout(() => this.#child.kill("SIGKILL"), GRACE_MS);
         const how = await this.#ended;
