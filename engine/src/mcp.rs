@@ -1,5 +1,8 @@
 //! The MCP client: raw first, so that everything a server does can be seen and judged.
 
+pub mod connection;
+pub mod fault;
 pub mod lifecycle;
 pub mod message;
+pub mod target;
 pub mod transport;

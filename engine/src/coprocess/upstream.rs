@@ -7,7 +7,8 @@ use super::frame::{Refusal, UPSTREAM_ERROR, UPSTREAM_GONE};
 use crate::child::{Exit, Spawn};
 use crate::mcp::lifecycle;
 use crate::mcp::message::{Kind, Message};
-use crate::mcp::transport::stdio::{Incoming, Stdio};
+use crate::mcp::transport::Incoming;
+use crate::mcp::transport::stdio::Stdio;
 use crate::source::Json;
 use crate::suite::server::Server;
 use serde_json::{Value, json};
@@ -207,7 +208,7 @@ impl Link {
             return Err(Trouble::Gone(format!("the server did not read `{method}` within {:?}", self.timeout)));
         }
         loop {
-            let Some(incoming) = self.stdio.receive_by(deadline).await else {
+            let Some(incoming) = timeout_at(deadline, self.stdio.receive()).await.ok() else {
                 let cancelled = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id, "reason": "timeout"}});
                 let soon = Instant::now() + Duration::from_millis(100);
                 let _ = timeout_at(soon, self.stdio.send(format!("{cancelled}\n").as_bytes())).await;

@@ -36,6 +36,23 @@ pub fn initialized() -> Json {
     json!({"jsonrpc": "2.0", "method": "notifications/initialized"})
 }
 
+/// Tells the server that nobody waits for an answer any more.
+pub fn cancelled(id: &Json) -> Json {
+    let params = json!({"requestId": id, "reason": "timeout"});
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
+}
+
+/// The answer to a request of the server that nobody scripted: `ping` is answered, the rest is refused.
+pub fn refusal(id: &Json, method: &str) -> Json {
+    match method {
+        "ping" => json!({"jsonrpc": "2.0", "id": id, "result": {}}),
+        _ => {
+            let message = format!("method not found: {method}");
+            json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": message}})
+        }
+    }
+}
+
 /// Reads the answer to `initialize`; the error says what is wrong with it.
 pub fn introduction(response: &Json, asked: Option<&str>) -> Result<Introduction, String> {
     let absent = |error: &Json| error.is_null() && response.get("result").is_some();

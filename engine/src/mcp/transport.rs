@@ -1,3 +1,158 @@
-//! Ways to reach a server.
+//! Ways to reach a server: each sends bytes, receives whatever comes, and closes.
 
 pub mod stdio;
+
+use crate::child::Exit;
+use crate::mcp::message::Message;
+use std::io;
+use std::time::Duration;
+use stdio::Stdio;
+use tokio::time::{Instant, timeout_at};
+
+/// How long past a deadline is still read without a pause: what came in time may be waiting to be read, and a server
+/// that never pauses must not put the deadline off for ever.
+pub const OVERTIME: Duration = Duration::from_millis(100);
+/// How much of what comes during the shutdown is kept.
+const MAX_REST: usize = 1024 * 1024;
+
+/// Something that came from the server.
+#[derive(Debug)]
+pub enum Incoming {
+    /// A message; a batch comes as several.
+    Message(Message),
+    /// A line on stdout that is no JSON object or array.
+    Noise(String),
+    /// A line on stdout past the limit.
+    Oversize {
+        /// Its beginning.
+        head: String,
+        /// Its length in bytes.
+        bytes: usize,
+    },
+    /// Text on stderr, as it came: not necessarily whole lines.
+    Stderr(String),
+    /// The server closed its stdout, or everyone who held it is gone. Comes once.
+    StdoutClosed,
+    /// The same of stderr.
+    StderrClosed,
+    /// The process itself has ended, and what it left in the pipes came before this. Comes once. What it started may
+    /// still hold the pipes open.
+    Exited(Exit),
+}
+
+/// A way to a server that is open.
+#[derive(Debug)]
+pub enum Transport {
+    /// A process and its standard streams.
+    Stdio(Box<Stdio>),
+}
+
+/// How a transport was closed, and what still came.
+#[derive(Debug)]
+pub struct Closed {
+    /// How the process ended.
+    pub exit: Exit,
+    /// What it took: `eof`, `term` or `kill`; `itself` when nobody had asked it to.
+    pub by: &'static str,
+    /// From the first word of the shutdown to the end.
+    pub took: Duration,
+    /// What came that nobody had [received](Transport::receive).
+    pub rest: Vec<Incoming>,
+    /// How many bytes came beyond what `rest` may hold.
+    pub dropped: usize,
+}
+
+impl Transport {
+    /// Sends exactly these bytes; the caller ends the line.
+    ///
+    /// When dropped halfway, part of the bytes may have been sent.
+    pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Transport::Stdio(stdio) => stdio.send(bytes).await,
+        }
+    }
+
+    /// The next thing that came: from the queue, or else as soon as something comes. Can be dropped and called again.
+    ///
+    /// Once there is nothing more to come, it waits for ever.
+    pub async fn receive(&mut self) -> Incoming {
+        match self {
+            Transport::Stdio(stdio) => stdio.receive().await,
+        }
+    }
+
+    /// The same without the short wait for a server that answers at once: for when nothing was asked.
+    pub async fn listen(&mut self) -> Incoming {
+        match self {
+            Transport::Stdio(stdio) => stdio.listen().await,
+        }
+    }
+
+    /// The next thing that came, if it came by `deadline`.
+    pub async fn receive_by(&mut self, deadline: Instant) -> Option<Incoming> {
+        if Instant::now() >= deadline + OVERTIME {
+            return None;
+        }
+        timeout_at(deadline, self.receive()).await.ok()
+    }
+
+    /// Reads what is there right now into the queue, without waiting. A server that floods holds it up for a bounded
+    /// amount only.
+    pub fn drain(&mut self) {
+        match self {
+            Transport::Stdio(stdio) => stdio.drain(),
+        }
+    }
+
+    /// The next thing in the queue.
+    pub fn next_queued(&mut self) -> Option<Incoming> {
+        match self {
+            Transport::Stdio(stdio) => stdio.next_queued(),
+        }
+    }
+
+    /// The process and its streams, where the server is one.
+    pub fn process(&mut self) -> Option<&mut Stdio> {
+        match self {
+            Transport::Stdio(stdio) => Some(stdio),
+        }
+    }
+
+    /// Ends the server, waiting so long at each stage.
+    pub async fn close(&mut self, grace: Duration) -> Closed {
+        match self {
+            Transport::Stdio(stdio) => stdio.close(grace).await,
+        }
+    }
+}
+
+impl Incoming {
+    /// How many bytes it holds, about.
+    fn size(&self) -> usize {
+        match self {
+            Incoming::Message(message) => message.raw.len(),
+            Incoming::Noise(text) | Incoming::Stderr(text) | Incoming::Oversize { head: text, .. } => text.len(),
+            Incoming::StdoutClosed | Incoming::StderrClosed | Incoming::Exited(_) => 0,
+        }
+    }
+}
+
+/// What comes while a transport is closed, kept within bounds.
+#[derive(Debug, Default)]
+struct Rest {
+    kept: Vec<Incoming>,
+    bytes: usize,
+    dropped: usize,
+}
+
+impl Rest {
+    fn keep(&mut self, incoming: Incoming) {
+        let cost = incoming.size() + size_of::<Incoming>();
+        if self.bytes + cost <= MAX_REST {
+            self.bytes += cost;
+            self.kept.push(incoming);
+        } else {
+            self.dropped += incoming.size();
+        }
+    }
+}

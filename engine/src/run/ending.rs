@@ -2,8 +2,8 @@
 
 use super::call::{Call, End};
 use super::fault::{Code, Fault};
-use super::session::plain;
 use super::window::Window;
+use crate::mcp::connection::plain;
 
 /// What happened, in words.
 pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {

@@ -9,9 +9,9 @@ use super::respond::{Scripts, Turns};
 use super::session::Session;
 use super::stop::Listener;
 use super::window::Window;
+use crate::mcp::lifecycle;
 use crate::mcp::message::{Kind, Message};
-use crate::mcp::transport::stdio::{Incoming, OVERTIME};
-use serde_json::json;
+use crate::mcp::transport::{Incoming, OVERTIME};
 use std::io;
 use std::rc::Rc;
 use std::task::Poll;
@@ -70,10 +70,10 @@ impl Exchange<'_> {
                 Heard::Alarm => break,
                 Heard::Signal => return self.end_all(&End::Interrupted),
             }
-            while let Some(queued) = self.session.stdio.next_queued() {
+            while let Some(queued) = self.session.connection.transport.next_queued() {
                 self.hear(queued).await;
             }
-            if self.session.exit.is_some() || enough(&self.calls[0].window) {
+            if self.session.connection.exit.is_some() || enough(&self.calls[0].window) {
                 break;
             }
         }
@@ -85,9 +85,9 @@ impl Exchange<'_> {
         if Instant::now() >= deadline + OVERTIME {
             return Heard::Alarm;
         }
-        let Session { stdio, alarm, .. } = &mut *self.session;
+        let Session { connection, alarm, .. } = &mut *self.session;
         let listener = &mut *self.listener;
-        let mut receive = std::pin::pin!(stdio.receive());
+        let mut receive = std::pin::pin!(connection.transport.receive());
         std::future::poll_fn(|cx| {
             // First, because a server that never pauses would keep a signal from being heard.
             if listener.poll(cx).is_ready() {
@@ -103,9 +103,9 @@ impl Exchange<'_> {
 
     /// Writes bytes until `deadline`, or until a signal comes; after either the session is broken.
     async fn deliver(&mut self, bytes: &[u8], deadline: Instant) -> Sent {
-        let Session { stdio, alarm, broken, .. } = &mut *self.session;
+        let Session { connection, alarm, broken, .. } = &mut *self.session;
         let listener = &mut *self.listener;
-        let mut send = std::pin::pin!(stdio.send(bytes));
+        let mut send = std::pin::pin!(connection.transport.send(bytes));
         let sent = std::future::poll_fn(|cx| {
             if let Poll::Ready(sent) = send.as_mut().poll(cx) {
                 return Poll::Ready(sent.map_or_else(Sent::Failed, |()| Sent::Whole));
@@ -171,9 +171,10 @@ impl Exchange<'_> {
             Incoming::StderrClosed => {}
             Incoming::StdoutClosed => {
                 // The exit follows when the process ended; a server that only closed its stdout can answer nothing.
-                self.session.stdio.drain();
-                if self.session.stdio.child().try_exit().is_none() {
-                    let waited = tokio::time::timeout(Duration::from_millis(200), self.session.stdio.child().wait());
+                self.session.connection.transport.drain();
+                let Some(process) = self.session.connection.transport.process() else { return };
+                if process.child().try_exit().is_none() {
+                    let waited = tokio::time::timeout(Duration::from_millis(200), process.child().wait());
                     if waited.await.is_err() {
                         self.session.broken = true;
                         self.end_all(&End::StdoutClosed);
@@ -181,7 +182,7 @@ impl Exchange<'_> {
                 }
             }
             Incoming::Exited(exit) => {
-                self.session.exit = Some(exit);
+                self.session.connection.exit = Some(exit);
                 self.end_all(&End::Exited(exit));
             }
         }
@@ -227,7 +228,7 @@ impl Exchange<'_> {
                 call.end = Some(End::Done);
             }
             Ok(Some(cursor)) => {
-                let id = self.session.fresh_id();
+                let id = self.session.connection.fresh_id();
                 let line = page(pages.listing, Some(&cursor), pages.meta.as_ref(), id);
                 let left = call.timeout.saturating_sub(call.took);
                 (call.line, call.timeout) = (line, left);
@@ -251,7 +252,7 @@ impl Exchange<'_> {
     /// An answer that no open call awaits.
     fn note_stray(&mut self, message: &Message) {
         let Kind::Response { id, .. } = &message.kind else { return };
-        let late = self.session.overdue.iter().position(|overdue| overdue == id);
+        let late = self.session.connection.overdue.iter().position(|overdue| overdue == id);
         let note = match late {
             Some(_) => format!("a late answer came: to id {id}, which had timed out"),
             None => format!("an answer came that nobody awaits: to id {id}"),
@@ -289,13 +290,11 @@ impl Exchange<'_> {
             if call.answer.is_some() || id.is_null() {
                 continue;
             }
-            self.session.overdue.push(id.clone());
+            self.session.connection.overdue.push(id.clone());
             if call.hopes_for_silence || call.line.method.as_deref() == Some("initialize") {
                 continue;
             }
-            let params = json!({"requestId": id, "reason": "timeout"});
-            let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params});
-            let line = format!("{cancel}\n");
+            let line = format!("{}\n", lifecycle::cancelled(id));
             call.window.sent(line.as_str());
             let patience = Instant::now() + Duration::from_millis(100);
             self.deliver(line.as_bytes(), patience).await;
@@ -304,18 +303,18 @@ impl Exchange<'_> {
 
     /// Takes in what is in the pipes already, and what comes while a step settles.
     async fn settle(&mut self) {
-        self.session.stdio.drain();
-        while let Some(queued) = self.session.stdio.next_queued() {
+        self.session.connection.transport.drain();
+        while let Some(queued) = self.session.connection.transport.next_queued() {
             self.hear(queued).await;
         }
         let settle = self.calls.iter().map(|call| call.settle).max().unwrap_or_default();
-        if settle.is_zero() || self.session.exit.is_some() {
+        if settle.is_zero() || self.session.connection.exit.is_some() {
             return;
         }
         let deadline = Instant::now() + settle;
         while let Heard::Incoming(incoming) = self.next(deadline).await {
             self.hear(incoming).await;
-            if self.session.exit.is_some() {
+            if self.session.connection.exit.is_some() {
                 return;
             }
         }

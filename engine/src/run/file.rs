@@ -1,6 +1,6 @@
 //! One suite file: its tests in order, each with its attempts, and what a failure means for those after it.
 
-use super::fault::{Code, Fault};
+use super::fault::{Code, Fault, failure};
 use super::respond::Turns;
 use super::slot::{Desk, Slot};
 use super::step::{Ended, Steps};
@@ -165,12 +165,14 @@ impl FileRun<'_> {
 
     /// An id that timed out cannot be told from its late answer, so it is never used twice in one session.
     async fn restart_for_overdue_id(&self, plan: &CasePlan, slot: &mut Slot, desk: &Desk<'_>) {
-        let Some(session) = slot.session.as_ref().filter(|session| !session.overdue.is_empty()) else { return };
+        let Some(session) = slot.session.as_ref().filter(|session| !session.connection.overdue.is_empty()) else {
+            return;
+        };
         let Some(case) = self.plan.case(plan.subject) else { return };
         let reused = case.body.steps().iter().find_map(|step| match &step.action {
             Action::Request(node) => {
                 let id = node.get("id")?.to_json();
-                session.overdue.contains(&id).then_some(id)
+                session.connection.overdue.contains(&id).then_some(id)
             }
             _ => None,
         });
@@ -182,7 +184,7 @@ impl FileRun<'_> {
 
     fn faulted(&self, plan: &CasePlan, case: &Case, fault: Fault) -> TestFinished {
         let at = At::new(&self.plan.suite.source, case.span);
-        let failures: Vec<Failure> = vec![fault.failure(&plan.server.name, at)];
+        let failures: Vec<Failure> = vec![failure(fault, &plan.server.name, at)];
         TestFinished { failures, ..finished(plan, Status::Faulted, String::new()) }
     }
 }

@@ -47,7 +47,7 @@ async fn list(
     judge: &Judge<'_>,
     steps: &mut Steps<'_, '_>,
 ) -> HashMap<String, Option<Expected>> {
-    let id = session.fresh_id();
+    let id = session.connection.fresh_id();
     let mut call = Call::new(page(Listing::Tools, None, None, id), session.server.timeout);
     call.pages = Some(Pages::new(Listing::Tools, None));
     let mut calls = [call];

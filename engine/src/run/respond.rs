@@ -1,5 +1,6 @@
 //! Answers to what the server asks of its client: scripted, innermost first, or a plain refusal.
 
+use crate::mcp::lifecycle;
 use crate::plan::scope::{Moment, Scope};
 use crate::source::{Json, Node, Span};
 use crate::suite::template::Filler;
@@ -54,12 +55,7 @@ impl Scripts<'_> {
                 Answer::Ignore => None,
             };
         }
-        Some(match method {
-            "ping" => json!({"jsonrpc": "2.0", "id": id, "result": {}}),
-            _ => {
-                json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32601, "message": format!("method not found: {method}")}})
-            }
-        })
+        Some(lifecycle::refusal(id, method))
     }
 
     fn value(&self, node: &Node) -> Json {

@@ -120,13 +120,13 @@ impl Slot {
     pub(super) async fn close(&mut self, desk: &Desk<'_>) {
         let Some(session) = self.session.take() else { return };
         let (name, server) = (session.name.clone(), self.server.name.clone());
-        let shutdown = session.close(desk.shared.stop.interrupted()).await;
+        let closed = session.close(desk.shared.stop.interrupted()).await;
         desk.post(Body::SessionClosed(SessionClosed {
             session: name,
             server,
-            exit: shutdown.exit.to_string(),
-            by: shutdown.by,
-            duration_ms: shutdown.took.as_secs_f64() * 1000.0,
+            exit: closed.exit.to_string(),
+            by: closed.by,
+            duration_ms: closed.took.as_secs_f64() * 1000.0,
         }));
     }
 }

@@ -4,6 +4,7 @@ use super::call::{Call, End, Pages};
 use super::capture::capture;
 use super::ending::fault_of;
 use super::exchange::Exchange;
+use super::fault::failure;
 use super::judge::{Judge, malformed, needs_envelope};
 use super::line::{Awaits, line};
 use super::outcome::{Answer, Outcome};
@@ -105,7 +106,7 @@ impl Steps<'_, '_> {
                 evidence::post_failed_start(self.desk, &step, &failed.window);
                 let at = crate::event::At::new(&self.file.suite.source, steps[0].span);
                 ended.interrupted = self.desk.shared.stop.interrupted();
-                ended.failures.push(failed.fault.failure(&slot.server.name, at));
+                ended.failures.push(failure(failed.fault, &slot.server.name, at));
                 return ended;
             }
         };
@@ -201,7 +202,7 @@ impl Steps<'_, '_> {
             None => default,
         };
         let meta = ready.filled().map_or(step.meta.as_ref(), |filled| filled.meta(step));
-        let mut call = match line(ready.action(), meta, &mut || session.fresh_id()) {
+        let mut call = match line(ready.action(), meta, &mut || session.connection.fresh_id()) {
             Some(line) => Call::new(line, timeout),
             None => Call::until_exit(step.timeout.unwrap_or(session.server.shutdown_timeout)),
         };
@@ -236,11 +237,12 @@ impl Steps<'_, '_> {
             moment: Moment { captures: self.captures, tmp: &tmp },
         };
         self.turns.step.clear();
-        match ready[0].action() {
-            Action::Close(Close::Stdin) => session.stdio.close_stdin(),
-            Action::Close(Close::Term) => session.stdio.child().terminate(),
-            Action::Close(Close::Kill) => session.stdio.child().kill(),
-            _ => {}
+        if let (Action::Close(how), Some(process)) = (ready[0].action(), session.connection.transport.process()) {
+            match how {
+                Close::Stdin => process.close_stdin(),
+                Close::Term => process.child().terminate(),
+                Close::Kill => process.child().kill(),
+            }
         }
         let listener = &mut self.desk.listener;
         let mut exchange = Exchange { session, calls, scripts: &scripts, turns: self.turns, listener };
@@ -273,7 +275,7 @@ impl Steps<'_, '_> {
             Some(end) => {
                 let judge = Judge { source: &self.file.suite.source, step: ready.step, tmp: session.tmp_folder() };
                 let fault = fault_of(&end, call, &window);
-                (vec![fault.failure(&session.server.name, judge.at(ready.step.span))], HashMap::new())
+                (vec![failure(fault, &session.server.name, judge.at(ready.step.span))], HashMap::new())
             }
             None => self.judge(ready, call, session, &window).await,
         };
@@ -317,11 +319,12 @@ impl Steps<'_, '_> {
                 Err(why) => {
                     let fault = malformed(&why.to_string());
                     let at = judge.at(ready.step.span);
-                    return (vec![fault.failure(&session.server.name, at)], HashMap::new());
+                    return (vec![failure(fault, &session.server.name, at)], HashMap::new());
                 }
             },
         };
-        let exit_code = session.exit.filter(|_| call.until_exit).map(|exit| exit.code.map_or(Json::Null, Json::from));
+        let exit_code =
+            session.connection.exit.filter(|_| call.until_exit).map(|exit| exit.code.map_or(Json::Null, Json::from));
         let mut outcome = Outcome { answer, window, took: call.took, exit_code };
         let step = self.step_id(ready.number);
         let mut failures = {
@@ -350,7 +353,9 @@ impl Steps<'_, '_> {
 /// How a call ended, when that leaves nothing to judge.
 fn fault(ready: &Ready<'_>, call: &Call, session: &Session) -> Option<End> {
     match call.end.as_ref()? {
-        End::Done if call.until_exit && session.exit.is_none() && !matches!(ready.action(), Action::Wait(_)) => {
+        End::Done
+            if call.until_exit && session.connection.exit.is_none() && !matches!(ready.action(), Action::Wait(_)) =>
+        {
             Some(End::TimedOut)
         }
         End::Done => None,

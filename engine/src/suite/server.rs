@@ -1,22 +1,21 @@
 //! A server under test, as a config or a suite defines it.
 
 pub(crate) mod parse;
+mod target;
+mod tmp;
 pub mod variables;
 
+pub use tmp::Tmp;
+
 use super::Respond;
+use crate::mcp::target::{MAX_LINE, SHUTDOWN_TIMEOUT, STARTUP_TIMEOUT};
 use crate::source::{Json, Source, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long `initialize` and `readyPattern` may take.
-pub const STARTUP_TIMEOUT: Duration = Duration::from_millis(5000);
 /// How long a step may take.
 pub const STEP_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long each stage of the shutdown waits.
-pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
-/// The longest line a server may send: real tool lists reach 117 kB, images a few megabytes.
-pub const MAX_LINE: usize = 64 * 1024 * 1024;
 
 /// How a server is started and spoken to.
 ///

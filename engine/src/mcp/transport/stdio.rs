@@ -6,8 +6,8 @@
 
 mod inbox;
 
-use crate::child::{Child, Exit, Shutdown, Spawn, SpawnError};
-use crate::mcp::message::Message;
+use super::{Closed, Incoming, Rest};
+use crate::child::{Child, Shutdown, Spawn, SpawnError};
 use inbox::Inbox;
 use std::future::poll_fn;
 use std::io;
@@ -16,40 +16,9 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::AsyncWrite;
 use tokio::net::unix::pipe::Sender;
-use tokio::time::{Instant, timeout_at};
 
 /// How much may wait in the queue while the server reads nothing of what it is sent.
 const MAX_QUEUED: usize = 16 * 1024 * 1024;
-/// How long past a deadline is still read without a pause: what came in time may be waiting in the pipe, and a server
-/// that never pauses must not put the deadline off for ever.
-pub const OVERTIME: Duration = Duration::from_millis(100);
-/// How much of what comes during the shutdown is kept.
-const MAX_REST: usize = 1024 * 1024;
-
-/// Something that came from the server.
-#[derive(Debug)]
-pub enum Incoming {
-    /// A message; a batch comes as several.
-    Message(Message),
-    /// A line on stdout that is no JSON object or array.
-    Noise(String),
-    /// A line on stdout past the limit.
-    Oversize {
-        /// Its beginning.
-        head: String,
-        /// Its length in bytes.
-        bytes: usize,
-    },
-    /// Text on stderr, as it came: not necessarily whole lines.
-    Stderr(String),
-    /// The server closed its stdout, or everyone who held it is gone. Comes once.
-    StdoutClosed,
-    /// The same of stderr.
-    StderrClosed,
-    /// The process itself has ended, and what it left in the pipes came before this. Comes once. What it started may
-    /// still hold the pipes open.
-    Exited(Exit),
-}
 
 /// A running server and its streams; dropping it kills the whole tree.
 #[derive(Debug)]
@@ -58,17 +27,6 @@ pub struct Stdio {
     stdin: Option<Sender>,
     inbox: Inbox,
     exit_told: bool,
-}
-
-/// How a server ended, and what it still said.
-#[derive(Debug)]
-pub struct Closed {
-    /// How it ended.
-    pub shutdown: Shutdown,
-    /// What came that nobody had [received](Stdio::receive).
-    pub rest: Vec<Incoming>,
-    /// How many bytes came beyond what `rest` may hold.
-    pub dropped: usize,
 }
 
 impl Stdio {
@@ -131,14 +89,6 @@ impl Stdio {
         .await
     }
 
-    /// The next thing that came, if it came by `deadline`.
-    pub async fn receive_by(&mut self, deadline: Instant) -> Option<Incoming> {
-        if Instant::now() >= deadline + OVERTIME {
-            return None;
-        }
-        timeout_at(deadline, self.receive()).await.ok()
-    }
-
     /// Reads what is in both pipes right now into the queue, without waiting. A server that floods them holds it up for
     /// a bounded amount only.
     pub fn drain(&mut self) {
@@ -192,7 +142,8 @@ impl Stdio {
         while let Some(incoming) = self.inbox.pop() {
             rest.keep(incoming);
         }
-        Closed { shutdown, rest: rest.kept, dropped: rest.dropped }
+        let Shutdown { exit, by, took } = shutdown;
+        Closed { exit, by, took, rest: rest.kept, dropped: rest.dropped }
     }
 
     /// Ready once, when the process has ended and its last words are in the queue.
@@ -205,36 +156,6 @@ impl Stdio {
         self.inbox.drain();
         self.inbox.push(Incoming::Exited(exit));
         Poll::Ready(())
-    }
-}
-
-impl Incoming {
-    /// How many bytes it holds, about.
-    fn size(&self) -> usize {
-        match self {
-            Incoming::Message(message) => message.raw.len(),
-            Incoming::Noise(text) | Incoming::Stderr(text) | Incoming::Oversize { head: text, .. } => text.len(),
-            Incoming::StdoutClosed | Incoming::StderrClosed | Incoming::Exited(_) => 0,
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-struct Rest {
-    kept: Vec<Incoming>,
-    bytes: usize,
-    dropped: usize,
-}
-
-impl Rest {
-    fn keep(&mut self, incoming: Incoming) {
-        let cost = incoming.size() + size_of::<Incoming>();
-        if self.bytes + cost <= MAX_REST {
-            self.bytes += cost;
-            self.kept.push(incoming);
-        } else {
-            self.dropped += incoming.size();
-        }
     }
 }
 

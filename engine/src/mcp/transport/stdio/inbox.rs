@@ -1,7 +1,7 @@
 //! What a server writes: read from both pipes into one queue.
 
-use super::Incoming;
 use crate::mcp::message::{Line, parse_line};
+use crate::mcp::transport::Incoming;
 use crate::ndjson::{Decoder, Framer, Item};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;

@@ -1,7 +1,7 @@
 //! The transport against the fixture server, which cargo builds beside the tests.
 
 use super::*;
-use crate::mcp::message::Kind;
+use crate::mcp::message::{Kind, Message};
 use crate::source::Json;
 use serde_json::json;
 use std::path::PathBuf;
@@ -71,7 +71,7 @@ fn calls_are_answered_and_eof_ends_the_server() {
             assert!(message.notes.is_empty());
         }
         let closed = close(stdio).await;
-        assert_eq!((closed.shutdown.by, closed.shutdown.exit.code), ("eof", Some(0)));
+        assert_eq!((closed.by, closed.exit.code), ("eof", Some(0)));
         assert!(closed.rest.iter().all(|rest| rest.size() == 0), "{:?}", closed.rest);
     });
 }
@@ -190,7 +190,7 @@ fn large_requests_and_answers_cross_without_a_deadlock() {
         let came = until_answer(&mut stdio, 50).await;
         let answers = came.iter().filter(|incoming| matches!(incoming, Incoming::Message(_))).count();
         assert_eq!(answers, 50);
-        assert_eq!(close(stdio).await.shutdown.by, "eof");
+        assert_eq!(close(stdio).await.by, "eof");
     });
 }
 
@@ -212,7 +212,7 @@ fn a_server_that_only_writes_does_not_fill_the_memory() {
         stdio.drain();
         assert!(stdio.inbox.queued_bytes() < before + MAX_QUEUED);
         let closed = stdio.close(Duration::from_millis(50)).await;
-        assert_eq!(closed.shutdown.by, "term");
+        assert_eq!(closed.by, "term");
         assert!(closed.dropped > 0);
     });
 }
@@ -268,7 +268,7 @@ fn an_exit_is_told_after_the_last_words() {
         assert!(!stdio.is_open());
         let error = stdio.send(&echo(3, "gone")).await.expect_err("nobody reads");
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
-        assert_eq!(close(stdio).await.shutdown.by, "itself");
+        assert_eq!(close(stdio).await.by, "itself");
     });
 }
 
@@ -305,7 +305,7 @@ fn a_server_that_ignores_everything_is_killed_with_its_children() {
         stdio.send(&echo(1, "up")).await.expect("sent");
         until_answer(&mut stdio, 1).await;
         let closed = stdio.close(Duration::from_millis(50)).await;
-        assert_eq!((closed.shutdown.by, closed.shutdown.exit.signal), ("kill", Some(9)));
+        assert_eq!((closed.by, closed.exit.signal), ("kill", Some(9)));
         for pid in std::fs::read_to_string(pids).expect("noted").lines() {
             assert!(!std::path::Path::new("/proc").join(pid).exists(), "{pid} is gone");
         }
@@ -320,7 +320,7 @@ fn stdout_may_close_while_the_server_lives() {
         assert!(matches!(stdio.receive().await, Incoming::StdoutClosed));
         assert!(!stdio.is_open());
         assert_eq!(stdio.child().try_exit(), None);
-        assert_eq!(close(stdio).await.shutdown.by, "eof");
+        assert_eq!(close(stdio).await.by, "eof");
     });
 }
 

@@ -1,0 +1,298 @@
+//! The client: one open way to a server, from the handshake to the shutdown.
+//!
+//! `mcptest run` drives the [transport](Connection::transport) itself once the handshake is over, because a step may send
+//! anything at all. Everybody else asks one thing after the other with [`Connection::request`].
+
+use super::fault::{Code, Fault};
+use super::lifecycle::{self, Introduction};
+use super::message::{Kind, Message};
+use super::target::Target;
+use super::transport::stdio::Stdio;
+use super::transport::{Closed, Incoming, Transport};
+use crate::child::Exit;
+use crate::source::Json;
+use serde_json::json;
+use std::time::Duration;
+use tokio::time::{Instant, timeout_at};
+
+/// How long the awaited `ping` after the handshake may take: a server that never answers it costs this once.
+const BARRIER: Duration = Duration::from_secs(2);
+/// How long a stage of the shutdown waits when somebody is waiting too.
+pub const HURRIED: Duration = Duration::from_millis(400);
+/// How much of stderr `readyPattern` is held against: the end.
+const MOST_STARTUP: usize = 1024 * 1024;
+
+/// Sees everything that crosses a connection, and answers what the server asks of its client.
+pub trait Witness {
+    /// A message is sent; with the end of its line.
+    fn sent(&mut self, _line: &str) {}
+
+    /// A message came that is not the awaited answer.
+    fn received(&mut self, _message: Message) {}
+
+    /// A line came that is no message.
+    fn noise(&mut self, _line: String) {}
+
+    /// Something came on stderr.
+    fn stderr(&mut self, _text: &str) {}
+
+    /// The answer to a request of the server, as a whole message; `None` leaves it unanswered. By default `ping` is
+    /// answered and everything else is refused.
+    fn answer(&mut self, id: &Json, method: &str, _request: &Message) -> Option<Json> {
+        Some(lifecycle::refusal(id, method))
+    }
+}
+
+/// Looks away.
+impl Witness for () {}
+
+/// An open way to a server; dropping it ends the server at once.
+#[derive(Debug)]
+pub struct Connection {
+    /// What the server is reached through.
+    pub transport: Transport,
+    /// How the process ended, once it has.
+    pub exit: Option<Exit>,
+    /// Requests that timed out: their answers may still come.
+    pub overdue: Vec<Json>,
+    target: Target,
+    last_id: u64,
+}
+
+impl Connection {
+    /// Starts the server and shakes hands; a server that does not get that far is ended again.
+    pub async fn open(target: Target, witness: &mut dyn Witness) -> Result<(Connection, Introduction), Fault> {
+        let mut connection = Connection::start(target)?;
+        match connection.begin(true, witness).await {
+            Ok(introduction) => Ok((connection, introduction)),
+            Err(fault) => {
+                connection.close(true, witness).await;
+                Err(fault)
+            }
+        }
+    }
+
+    /// Starts the server without a word. Needs a tokio runtime.
+    pub fn start(target: Target) -> Result<Connection, Fault> {
+        let stdio = Stdio::start(&target.command, target.max_line).map_err(|error| {
+            let fault = Fault::new(Code::StartFailed, error.to_string());
+            error.hints().into_iter().fold(fault, Fault::hint)
+        })?;
+        let transport = Transport::Stdio(Box::new(stdio));
+        Ok(Connection { transport, exit: None, overdue: Vec::new(), target, last_id: 0 })
+    }
+
+    /// Everything before the first request: the ready line, the handshake if there is to be one, the barrier.
+    pub async fn begin(&mut self, handshake: bool, witness: &mut dyn Witness) -> Result<Introduction, Fault> {
+        self.await_ready_line(witness).await?;
+        if !handshake {
+            return Ok(Introduction::default());
+        }
+        let patience = self.target.startup_timeout;
+        let protocol = self.target.protocol.clone();
+        let id = self.fresh_id();
+        let request = lifecycle::initialize(&id, protocol.as_deref(), &self.target.capabilities);
+        let answer = self.ask(&request, &id, Instant::now() + patience, witness).await.map_err(ended_early)?;
+        let answer = answer.ok_or_else(|| {
+            let message = format!("no answer to `initialize` within `startupTimeout` ({})", plain(patience));
+            Fault::new(Code::HandshakeFailed, message)
+                .hint("a slow server needs a longer `startupTimeout` in its config")
+                .hint("a server that prints a line when it is ready can be awaited with `readyPattern`")
+        })?;
+        let value = answer.value().map_err(|malformed| {
+            Fault::new(Code::HandshakeFailed, format!("the answer to `initialize` cannot be read: {malformed}"))
+        })?;
+        let mut introduction = lifecycle::introduction(&value, protocol.as_deref())
+            .map_err(|message| Fault::new(Code::HandshakeFailed, message))?;
+        self.send(&lifecycle::initialized(), witness).await;
+        if self.target.barrier {
+            let note = self.barrier(witness).await.map_err(ended_early)?;
+            introduction.notes.extend(note);
+        }
+        Ok(introduction)
+    }
+
+    /// Asks the server one thing and awaits the answer, a result or an error.
+    pub async fn request(
+        &mut self,
+        method: &str,
+        params: Option<Json>,
+        timeout: Duration,
+        witness: &mut dyn Witness,
+    ) -> Result<Message, Fault> {
+        let id = self.fresh_id();
+        let mut request = json!({"jsonrpc": "2.0", "id": id, "method": method});
+        if let Some(params) = params {
+            request["params"] = params;
+        }
+        let crashed =
+            |exit: Exit| Fault::new(Code::Crashed, format!("the server ended before it answered `{method}` ({exit})"));
+        if let Some(exit) = self.exit {
+            return Err(crashed(exit));
+        }
+        let answer = self.ask(&request, &id, Instant::now() + timeout, witness).await.map_err(crashed)?;
+        match answer {
+            Some(Message { kind: Kind::Invalid { why, .. }, .. }) => {
+                let message = format!("the answer to `{method}` cannot be read: {why}");
+                Err(Fault::new(Code::MalformedResponse, message))
+            }
+            Some(answer) => Ok(answer),
+            None => {
+                self.overdue.push(id.clone());
+                let patience = Instant::now() + HURRIED;
+                let _ = timeout_at(patience, self.send(&lifecycle::cancelled(&id), witness)).await;
+                Err(Fault::new(Code::Timeout, format!("no answer to `{method}` within {}", plain(timeout))))
+            }
+        }
+    }
+
+    /// Tells the server something.
+    pub async fn notify(&mut self, method: &str, params: Option<Json>, witness: &mut dyn Witness) {
+        let mut message = json!({"jsonrpc": "2.0", "method": method});
+        if let Some(params) = params {
+            message["params"] = params;
+        }
+        self.send(&message, witness).await;
+    }
+
+    /// An id that no suite uses.
+    pub fn fresh_id(&mut self) -> Json {
+        self.last_id += 1;
+        Json::String(format!("mcptest-{}", self.last_id))
+    }
+
+    /// Ends the server: EOF, then SIGTERM, then SIGKILL; `hurried` when somebody is waiting.
+    pub async fn close(&mut self, hurried: bool, witness: &mut dyn Witness) -> Closed {
+        let grace = self.target.shutdown_timeout;
+        let mut closed = self.transport.close(if hurried { grace.min(HURRIED) } else { grace }).await;
+        self.exit.get_or_insert(closed.exit);
+        for incoming in std::mem::take(&mut closed.rest) {
+            self.note(incoming, witness);
+        }
+        closed
+    }
+
+    async fn await_ready_line(&mut self, witness: &mut dyn Witness) -> Result<(), Fault> {
+        let Some(pattern) = self.target.ready_pattern.clone() else { return Ok(()) };
+        let patience = self.target.startup_timeout;
+        let deadline = Instant::now() + patience;
+        let mut said = String::new();
+        while !pattern.is_match(&said) {
+            let Some(incoming) = self.transport.receive_by(deadline).await else {
+                let message = format!(
+                    "stderr did not match `readyPattern` /{pattern}/ within `startupTimeout` ({})",
+                    plain(patience)
+                );
+                return Err(Fault::new(Code::StartFailed, message));
+            };
+            if let Incoming::Stderr(text) = &incoming {
+                said.push_str(text);
+                if said.len() > 2 * MOST_STARTUP {
+                    said.drain(..said.ceil_char_boundary(said.len() - MOST_STARTUP));
+                }
+            }
+            if let Some(exit) = self.note(incoming, witness) {
+                return Err(ended_early(exit));
+            }
+        }
+        Ok(())
+    }
+
+    /// An awaited `ping`: what a server does on start-up comes before its answer, and so belongs to nothing that is asked
+    /// later. The note says that no answer came.
+    async fn barrier(&mut self, witness: &mut dyn Witness) -> Result<Option<String>, Exit> {
+        let id = self.fresh_id();
+        let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
+        let answered = self.ask(&ping, &id, Instant::now() + BARRIER, witness).await?.is_some();
+        self.transport.drain();
+        while let Some(incoming) = self.transport.next_queued() {
+            if let Some(exit) = self.note(incoming, witness) {
+                return Err(exit);
+            }
+        }
+        if answered {
+            return Ok(None);
+        }
+        self.overdue.push(id);
+        Ok(Some(format!(
+            "the server did not answer `ping` within {}; `barrier: false` in its config leaves the ping out",
+            plain(BARRIER)
+        )))
+    }
+
+    /// Sends a request and awaits its answer; `None` when the time is over, an error when the process ended.
+    async fn ask(
+        &mut self,
+        request: &Json,
+        id: &Json,
+        deadline: Instant,
+        witness: &mut dyn Witness,
+    ) -> Result<Option<Message>, Exit> {
+        if timeout_at(deadline, self.send(request, witness)).await.is_err() {
+            return Ok(None);
+        }
+        loop {
+            let Some(incoming) = self.transport.receive_by(deadline).await else { return Ok(None) };
+            match incoming {
+                Incoming::Message(message)
+                    if message.id() == Some(id) && !matches!(message.kind, Kind::Request { .. }) =>
+                {
+                    return Ok(Some(message));
+                }
+                Incoming::Message(message) => {
+                    let reply = match &message.kind {
+                        Kind::Request { id, method } => witness.answer(id, method, &message),
+                        _ => None,
+                    };
+                    witness.received(message);
+                    if let Some(reply) = reply
+                        && timeout_at(deadline, self.send(&reply, witness)).await.is_err()
+                    {
+                        return Ok(None);
+                    }
+                }
+                other => {
+                    if let Some(exit) = self.note(other, witness) {
+                        return Err(exit);
+                    }
+                }
+            }
+        }
+    }
+
+    async fn send(&mut self, message: &Json, witness: &mut dyn Witness) {
+        let line = format!("{message}\n");
+        witness.sent(&line);
+        // Why it failed is how the process ended, which is received like everything else.
+        let _ = self.transport.send(line.as_bytes()).await;
+    }
+
+    /// Shows what came to the witness; the exit when it is the end of the process.
+    fn note(&mut self, incoming: Incoming, witness: &mut dyn Witness) -> Option<Exit> {
+        match incoming {
+            Incoming::Message(message) => witness.received(message),
+            Incoming::Noise(line) => witness.noise(line),
+            Incoming::Oversize { head, bytes } => witness.noise(format!("{head}… ({bytes} bytes)")),
+            Incoming::Stderr(text) => witness.stderr(&text),
+            Incoming::StderrClosed | Incoming::StdoutClosed => {}
+            Incoming::Exited(exit) => {
+                self.exit = Some(exit);
+                return Some(exit);
+            }
+        }
+        None
+    }
+}
+
+fn ended_early(exit: Exit) -> Fault {
+    Fault::new(Code::StartFailed, format!("the server ended before it was ready ({exit})"))
+}
+
+/// A duration in a message: `500ms`, `30s`.
+pub fn plain(duration: Duration) -> String {
+    let millis = duration.as_millis();
+    if millis >= 1000 && millis.is_multiple_of(1000) { format!("{}s", millis / 1000) } else { format!("{millis}ms") }
+}
+
+#[cfg(test)]
+mod tests;

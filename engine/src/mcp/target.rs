@@ -1,0 +1,50 @@
+//! What a client needs to know of a server before it can speak to it.
+
+use crate::child::Spawn;
+use crate::source::Json;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long `initialize` and `readyPattern` may take.
+pub const STARTUP_TIMEOUT: Duration = Duration::from_millis(5000);
+/// How long each stage of the shutdown waits.
+pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
+/// The longest line a server may send: real tool lists reach 117 kB, images a few megabytes.
+pub const MAX_LINE: usize = 64 * 1024 * 1024;
+
+/// A server and how it is spoken to.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// The process to start.
+    pub command: Spawn,
+    /// For the `readyPattern` wait, and again for `initialize`.
+    pub startup_timeout: Duration,
+    /// Awaited on stderr before `initialize`.
+    pub ready_pattern: Option<regex::Regex>,
+    /// Per stage of shutdown: EOF, SIGTERM.
+    pub shutdown_timeout: Duration,
+    /// The protocol revision asked for; `None`: the newest legacy one.
+    pub protocol: Option<String>,
+    /// What the client declares.
+    pub capabilities: Arc<Json>,
+    /// Whether start-up ends with an awaited `ping`.
+    pub barrier: bool,
+    /// The longest line it may send, in bytes.
+    pub max_line: usize,
+}
+
+impl Target {
+    /// A server that is started, with every setting at its default.
+    pub fn command(command: Spawn) -> Target {
+        Target {
+            command,
+            startup_timeout: STARTUP_TIMEOUT,
+            ready_pattern: None,
+            shutdown_timeout: SHUTDOWN_TIMEOUT,
+            protocol: None,
+            capabilities: Arc::new(Json::Object(serde_json::Map::new())),
+            barrier: true,
+            max_line: MAX_LINE,
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! `${tmp}`: a folder of its own for every process of a server.
+
+use super::Server;
+use crate::mcp::fault::{Code, Fault};
+use std::io;
+use std::path::Path;
+use std::rc::Rc;
+use tempfile::TempDir;
+
+/// The folder behind `${tmp}`; dropping it removes it.
+#[derive(Debug)]
+pub struct Tmp {
+    folder: TempDir,
+    text: Rc<str>,
+}
+
+impl Tmp {
+    /// A fresh folder that holds what the server's `fixture` holds.
+    pub fn new(server: &Server) -> Result<Tmp, Fault> {
+        let problem = |what: &str, error: io::Error| Fault::new(Code::StartFailed, format!("{what}: {error}"));
+        let folder = tempfile::Builder::new()
+            .prefix("mcptest-")
+            .tempdir()
+            .map_err(|error| problem("cannot make a temporary directory", error))?;
+        if let Some(fixture) = &server.fixture {
+            copy_folder(fixture, folder.path())
+                .map_err(|error| problem(&format!("cannot copy the fixture `{}`", fixture.display()), error))?;
+        }
+        let text = folder.path().to_string_lossy().into();
+        Ok(Tmp { folder, text })
+    }
+
+    /// The value of `${tmp}`.
+    pub fn text(&self) -> &Rc<str> {
+        &self.text
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            std::fs::create_dir(&target)?;
+            copy_folder(&entry.path(), &target)?;
+        } else if kind.is_symlink() {
+            std::os::unix::fs::symlink(std::fs::read_link(entry.path())?, &target)?;
+        } else {
+            std::fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
