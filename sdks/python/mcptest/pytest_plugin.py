@@ -8,6 +8,7 @@ Options, each also in the ini file::
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,10 +57,15 @@ class SuiteFile(pytest.File):
 
     session_of_run: Session | None = None
 
+    @property
+    def suite(self) -> str:
+        """The file as the user would write it: messages and hints repeat it."""
+        return os.path.relpath(self.path, self.config.invocation_params.dir)
+
     def collect(self) -> Iterator[SuiteTest]:
         try:
             with _open(self.config) as session:
-                tests = session.plan(self.path)
+                tests = session.plan(self.suite)
         except McptestError as error:
             raise self.CollectError(str(error)) from None
         for test in tests:
@@ -68,7 +74,7 @@ class SuiteFile(pytest.File):
     def run_test(self, id: str) -> Any:
         if self.session_of_run is None:
             self.session_of_run = _open(self.config)
-            self.session_of_run.plan(self.path)
+            self.session_of_run.plan(self.suite)
         return self.session_of_run.run_test(id)
 
     def teardown(self) -> None:
@@ -108,7 +114,9 @@ class SuiteTest(pytest.Item):
 def _open(config: pytest.Config) -> Session:
     timeout = _setting(config, "timeout")
     return Session(
-        _setting(config, "server") or None, cwd=config.rootpath, timeout=float(timeout) if timeout else None
+        _setting(config, "server") or None,
+        cwd=config.invocation_params.dir,
+        timeout=float(timeout) if timeout else None,
     )
 
 

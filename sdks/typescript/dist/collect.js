@@ -6,20 +6,23 @@
  * await collect("demo.test.mcp.yml");
  * ```
  */
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { nativeName } from "./lanes.js";
 import { Session } from "./session.js";
+/** What a framework would do after its own time limit, this SDK does after one that it can explain. */
+const NO_LIMIT = 2 ** 31 - 1;
 /**
  * Registers the tests of a suite file, one by one; await it at the top of a test file.
  *
  * A file that cannot be planned is an error here, before any test.
  */
 export async function collect(file, options = {}) {
-    const path = resolve(options.cwd ?? process.cwd(), file);
+    const folder = options.cwd ?? process.cwd();
+    const path = resolve(folder, file);
     const session = await Session.open(options);
     const framework = await running();
     try {
-        for (const test of await session.plan(path)) {
+        for (const test of await session.plan(relative(folder, path))) {
             framework.test(nativeName(test), (context) => run(session, test, path, context));
         }
     }
@@ -56,5 +59,5 @@ async function running() {
     // No dependency: vitest is there when it runs this.
     const name = "vitest";
     const { test, afterAll } = await import(/* @vite-ignore */ name);
-    return { test, after: afterAll };
+    return { test: (name, body) => test(name, body, NO_LIMIT), after: (body) => afterAll(body, NO_LIMIT) };
 }

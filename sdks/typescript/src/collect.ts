@@ -7,10 +7,13 @@
  * ```
  */
 
-import { resolve } from "node:path";
+import { relative, resolve } from "node:path";
 import { nativeName } from "./lanes.js";
 import { Session, type SessionOptions } from "./session.js";
 import type { Outcome, Planned } from "./suite.js";
+
+/** What a framework would do after its own time limit, this SDK does after one that it can explain. */
+const NO_LIMIT = 2 ** 31 - 1;
 
 /** What both frameworks have. */
 interface Framework {
@@ -29,11 +32,12 @@ interface Context {
  * A file that cannot be planned is an error here, before any test.
  */
 export async function collect(file: string, options: SessionOptions = {}): Promise<void> {
-  const path = resolve(options.cwd ?? process.cwd(), file);
+  const folder = options.cwd ?? process.cwd();
+  const path = resolve(folder, file);
   const session = await Session.open(options);
   const framework = await running();
   try {
-    for (const test of await session.plan(path)) {
+    for (const test of await session.plan(relative(folder, path))) {
       framework.test(nativeName(test), (context) => run(session, test, path, context));
     }
   } catch (error) {
@@ -69,5 +73,5 @@ async function running(): Promise<Framework> {
   // No dependency: vitest is there when it runs this.
   const name = "vitest";
   const { test, afterAll } = await import(/* @vite-ignore */ name);
-  return { test, after: afterAll };
+  return { test: (name, body) => test(name, body, NO_LIMIT), after: (body) => afterAll(body, NO_LIMIT) };
 }

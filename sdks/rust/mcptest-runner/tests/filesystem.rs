@@ -1,0 +1,5 @@
+//! A suite about a real server.
+
+fn main() -> std::process::ExitCode {
+    mcptest_runner::Suites::new(["../../tests/filesystem.test.mcp.yml"]).main()
+}
