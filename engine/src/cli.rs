@@ -161,7 +161,7 @@ struct SuiteArgs {
 }
 
 /// Which extensions, and what they may do.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 struct ExtensionArgs {
     /// Use the matchers of an extension, by file or by its key in the config (repeatable)
     #[arg(long, value_name = "FILE.wasm|ID")]

@@ -99,13 +99,18 @@ impl Loaded {
 
     /// Hides what the config calls secret, and what servers got from the environment.
     pub(super) fn redactor(&self) -> Redactor {
+        Redactor::new(self.secrets())
+    }
+
+    /// What the config calls secret, and what servers got from the environment.
+    pub(super) fn secrets(&self) -> Vec<String> {
         let named = self.config.secrets.iter().filter_map(|name| self.environment.get(name).map(str::to_owned));
         let cases = self.plan.files.iter().flat_map(|file| &file.cases);
         let passed_on = cases.flat_map(|case| case.server.secrets.iter().cloned());
         let mut secrets: Vec<String> = named.chain(passed_on).collect();
         secrets.sort();
         secrets.dedup();
-        Redactor::new(secrets)
+        secrets
     }
 }
 

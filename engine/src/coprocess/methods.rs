@@ -1,6 +1,8 @@
 //! What an SDK can ask, and what it is answered.
 
+use super::events::Events;
 use super::frame::{METHOD_NOT_FOUND, Refusal, Reply, Request};
+use super::suites::Suites;
 use super::upstream::Upstream;
 use super::verdict::{clean, verdict};
 use super::{Options, PROTOCOL_VERSION};
@@ -13,7 +15,7 @@ use serde_json::value::RawValue;
 use std::time::Instant;
 
 /// Every method.
-pub(crate) const NAMES: [&str; 8] = [
+pub(crate) const NAMES: [&str; 10] = [
     "coprocess/handshake",
     "mcp.initialize",
     "mcp.call",
@@ -21,6 +23,8 @@ pub(crate) const NAMES: [&str; 8] = [
     "mcp.listResources",
     "mcp.readResource",
     "mcp.callPrompt",
+    "mcp.suite.plan",
+    "mcp.suite.run",
     "mcp.shutdown",
 ];
 
@@ -30,6 +34,8 @@ const NOT_FOUND_UPSTREAM: i64 = -32601;
 /// One SDK's side of the conversation.
 pub(super) struct Methods {
     upstream: Upstream,
+    suites: Suites,
+    events: Events,
 }
 
 #[derive(Deserialize)]
@@ -67,10 +73,26 @@ struct Prompt {
     arguments: Option<Box<RawValue>>,
 }
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Path {
+    path: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Id {
+    id: String,
+}
+
 impl Methods {
     pub(super) fn new(options: Options) -> Methods {
-        let Options { server, environment, timeout } = options;
-        Methods { upstream: Upstream::new(server, environment, timeout) }
+        let Options { server, planner, environment, timeout } = options;
+        Methods {
+            upstream: Upstream::new(server, environment, timeout),
+            suites: Suites::new(planner),
+            events: Events::new(),
+        }
     }
 
     /// Answers one request.
@@ -83,6 +105,14 @@ impl Methods {
             "mcp.listResources" => self.list_resources(params(request)?).await,
             "mcp.readResource" => self.read_resource(params(request)?).await,
             "mcp.callPrompt" => self.call_prompt(params(request)?).await,
+            "mcp.suite.plan" => {
+                let Path { path } = params(request)?;
+                self.suites.plan(&path, &mut self.events).await
+            }
+            "mcp.suite.run" => {
+                let Id { id } = params(request)?;
+                self.suites.run(&id, &mut self.events).await
+            }
             "mcp.shutdown" => shutdown(params(request)?),
             unknown => Err(unknown_method(unknown)),
         }
@@ -95,6 +125,7 @@ impl Methods {
 
     /// Ends everything.
     pub(super) async fn close(&mut self) {
+        self.suites.close(&mut self.events).await;
         self.upstream.close().await;
     }
 
