@@ -5,6 +5,7 @@ mod extensions;
 mod leftovers;
 mod projects;
 mod rust;
+mod sdks;
 mod suites;
 
 use crate::bindings;
@@ -48,7 +49,7 @@ struct Step {
     run: fn(&Engine) -> Findings,
 }
 
-const STEPS: [Step; 16] = [
+const STEPS: [Step; 18] = [
     Step { name: "format", run: |_| rust::format().into() },
     Step { name: "clippy", run: |_| rust::clippy().into() },
     Step { name: "guests", run: |_| guests::build(true).into() },
@@ -63,6 +64,8 @@ const STEPS: [Step; 16] = [
     Step { name: "new projects", run: projects::check },
     Step { name: "install from npm", run: |_| tools::install_node().into() },
     Step { name: "install from PyPI", run: |_| install_python().into() },
+    Step { name: "install for SDKs", run: |_| tools::install_sdks().into() },
+    Step { name: "SDKs", run: sdks::check },
     Step { name: "real servers, right", run: suites::right },
     Step { name: "real servers, wrong", run: suites::wrong },
 ];

@@ -12,8 +12,8 @@ import threading
 from collections.abc import Mapping
 from typing import IO
 
-LINE_LIMIT = 16 << 20
-"""The longest line that is read. The binary refuses longer ones, too."""
+LINE_LIMIT = 256 << 20
+"""The longest line that is read: a message of a server has 64 MiB at most, and an answer may hold it more than once."""
 GRACE = 6.0
 """How long a binary that was told to end has for it: it stops the server first, which takes up to two stages of 2 s."""
 KEPT = 8 << 10

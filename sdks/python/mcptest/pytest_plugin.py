@@ -8,6 +8,7 @@ Options, each also in the ini file::
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from ._collect import Planned
 from ._errors import McptestError
 from ._session import Session
 
+Named = list[tuple[list[str], Planned]]
 SUFFIXES = (".test.mcp.yml", ".test.mcp.yaml")
 
 
@@ -62,14 +64,13 @@ class SuiteFile(pytest.File):
         """The file as the user would write it: messages and hints repeat it."""
         return os.path.relpath(self.path, self.config.invocation_params.dir)
 
-    def collect(self) -> Iterator[SuiteTest]:
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
         try:
             with _open(self.config) as session:
                 tests = session.plan(self.suite)
         except McptestError as error:
             raise self.CollectError(str(error)) from None
-        for test in tests:
-            yield SuiteTest.from_parent(self, name=test.native_name, test=test)
+        yield from _nodes(self, [(test.native_name.split("::"), test) for test in tests])
 
     def run_test(self, id: str) -> Any:
         if self.session_of_run is None:
@@ -83,10 +84,19 @@ class SuiteFile(pytest.File):
             session.close()
 
 
+class Lane(pytest.Collector):
+    """A part of the names below a file, so that `pytest "demo.test.mcp.yml::tools::adds"` finds the test."""
+
+    def __init__(self, *, tests: Named, **rest: Any) -> None:
+        super().__init__(**rest)
+        self.tests = tests
+
+    def collect(self) -> Iterator[pytest.Item | pytest.Collector]:
+        return _nodes(self, self.tests)
+
+
 class SuiteTest(pytest.Item):
     """One test of a suite."""
-
-    parent: SuiteFile
 
     def __init__(self, *, test: Planned, **rest: Any) -> None:
         super().__init__(**rest)
@@ -95,7 +105,9 @@ class SuiteTest(pytest.Item):
     def runtest(self) -> None:
         if self.test.skip is not None:
             raise pytest.skip.Exception(self.test.skip, _use_item_location=True)
-        outcome = self.parent.run_test(self.test.id)
+        file = self.getparent(SuiteFile)
+        assert file is not None
+        outcome = file.run_test(self.test.id)
         if outcome.status == "skipped":
             raise pytest.skip.Exception(outcome.reason or "", _use_item_location=True)
         if outcome.status != "passed":
@@ -108,7 +120,17 @@ class SuiteTest(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        return self.path, self.test.line - 1, self.name
+        return self.path, self.test.line - 1, self.test.native_name
+
+
+def _nodes(parent: pytest.Collector, tests: Named) -> Iterator[pytest.Item | pytest.Collector]:
+    """A node for each test, below one for each first part of their names."""
+    for lane, group in itertools.groupby(tests, lambda named: named[0][0] if len(named[0]) > 1 else None):
+        rest = [(parts if lane is None else parts[1:], test) for parts, test in group]
+        if lane is None:
+            yield from (SuiteTest.from_parent(parent, name=parts[0], test=test) for parts, test in rest)
+        else:
+            yield Lane.from_parent(parent, name=lane, tests=rest)
 
 
 def _open(config: pytest.Config) -> Session:

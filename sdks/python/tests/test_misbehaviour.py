@@ -15,9 +15,9 @@ SHARED = Path(__file__).parents[2] / "tests"
 CASES = json.loads((SHARED / "misbehaviour.json").read_text())
 
 
-def opened(fake: str, tmp_path: Path) -> Session:
+def opened(fake: str, tmp_path: Path, seconds: float = 30) -> Session:
     env = {"FAKE": fake, "FAKE_PID": str(tmp_path / "pid")}
-    return Session("any", binary=SHARED / "fake-coprocess", timeout=1.0, env=env)
+    return Session("any", binary=SHARED / "fake-coprocess", timeout=seconds, env=env)
 
 
 def is_gone(tmp_path: Path) -> bool:
@@ -33,7 +33,7 @@ def test_misbehaviour(case: dict, tmp_path: Path) -> None:
     # A megabyte that nobody reads fills the pipe.
     arguments = {"city": "x" * (1 << 20 if case["fake"] == "deaf" else 1)}
     with pytest.raises(mcptest.McptestError) as caught:
-        session = opened(case["fake"], tmp_path)
+        session = opened(case["fake"], tmp_path, case["seconds"])
         assert case["when"] == "call"
         session.call("weather", arguments)
     assert type(caught.value).__name__ == case["error"]
@@ -53,6 +53,7 @@ def test_good_answers(tmp_path: Path) -> None:
     fine = opened("fine", tmp_path).call("weather")
     assert fine == mcptest.Verdict(True, None, "sunny", None, 3)
     assert opened("null-text", tmp_path).call("weather").text == ""
+    assert len(opened("large", tmp_path).call("weather").text) == 17_000_000
     verbatim = opened("verbatim", tmp_path).call("weather")
     assert (verbatim.success, verbatim.data, verbatim.text, verbatim.error) == (False, {"a": 1}, "a\nb", "a\nb")
     assert verbatim.raw is not None and len(verbatim.raw["content"]) == 3

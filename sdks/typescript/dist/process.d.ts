@@ -3,7 +3,7 @@
  *
  * Nothing here keeps Node alive by itself: a test file that forgets to close its session still ends, and the binary with it.
  */
-/** The longest line that is read. The binary refuses longer ones, too. */
+/** The longest line that is read: a message of a server has 64 MiB at most, and an answer may hold it more than once. */
 export declare const LINE_LIMIT: number;
 /** What came within the deadline. */
 export type Came = {

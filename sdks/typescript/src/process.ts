@@ -8,8 +8,8 @@ import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { constants } from "node:os";
 
-/** The longest line that is read. The binary refuses longer ones, too. */
-export const LINE_LIMIT = 16 << 20;
+/** The longest line that is read: a message of a server has 64 MiB at most, and an answer may hold it more than once. */
+export const LINE_LIMIT = 256 << 20;
 /** How long a binary that was told to end has for it: it stops the server first, which takes up to two stages of 2 s. */
 const GRACE_MS = 6000;
 /** How much of stderr is kept. */

@@ -10,10 +10,10 @@ import { BinaryNotFound, RpcError, Session, SessionClosed } from "@mcptest/sdk";
 const shared = join(import.meta.dirname, "..", "..", "tests");
 const cases = JSON.parse(readFileSync(join(shared, "misbehaviour.json"), "utf8"));
 
-function fake(name) {
+function fake(name, seconds = 30) {
   const pidFile = join(mkdtempSync(join(tmpdir(), "mcptest-")), "pid");
   const env = { FAKE: name, FAKE_PID: pidFile };
-  const open = () => Session.open({ serverCommand: "any", binary: join(shared, "fake-coprocess"), timeout: 1000, env });
+  const open = () => Session.open({ serverCommand: "any", binary: join(shared, "fake-coprocess"), timeout: seconds * 1000, env });
   return { pidFile, open };
 }
 
@@ -26,9 +26,9 @@ function isGone(pidFile) {
   }
 }
 
-for (const { fake: name, when, error, contains } of cases) {
+for (const { fake: name, when, error, contains, seconds } of cases) {
   test(`a binary that misbehaves: ${name}`, async () => {
-    const { pidFile, open } = fake(name);
+    const { pidFile, open } = fake(name, seconds);
     // A megabyte that nobody reads fills the pipe.
     const args = { city: "x".repeat(name === "deaf" ? 1 << 20 : 1) };
     let session;
@@ -56,6 +56,7 @@ test("good answers", async () => {
   const fine = { success: true, data: null, text: "sunny", error: null, durationMs: 3, raw: null };
   assert.deepEqual(await call("fine"), fine);
   assert.equal((await call("null-text")).text, "");
+  assert.equal((await call("large")).text.length, 17_000_000);
   const { raw, ...verbatim } = await call("verbatim");
   assert.deepEqual(verbatim, { success: false, data: { a: 1 }, text: "a\nb", error: "a\nb", durationMs: null });
   assert.equal(raw.content.length, 3);

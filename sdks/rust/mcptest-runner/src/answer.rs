@@ -20,7 +20,7 @@ pub(crate) struct RpcError {
     pub(crate) code: i64,
     pub(crate) message: String,
     #[serde(default)]
-    pub(crate) data: Value,
+    pub(crate) data: Box<Value>,
 }
 
 /// Reads one line as the answer to the request `id`; the error says what is wrong with it.

@@ -55,7 +55,7 @@ pub enum Error {
         /// The binary's message.
         message: String,
         /// What came with it, or null.
-        data: Value,
+        data: Box<Value>,
     },
 }
 

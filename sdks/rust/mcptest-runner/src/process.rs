@@ -11,8 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The longest line that is read. The binary refuses longer ones, too.
-pub(crate) const LINE_LIMIT: usize = 16 << 20;
+/// The longest line that is read: a message of a server has 64 MiB at most, and an answer may hold it more than once.
+pub(crate) const LINE_LIMIT: usize = 256 << 20;
 /// How long a binary that was told to end has for it: it stops the server first, which takes up to two stages of 2 s.
 const GRACE: Duration = Duration::from_secs(6);
 /// How often a process that is ending is looked at.

@@ -14,15 +14,20 @@ struct Case {
     when: String,
     error: String,
     contains: Vec<String>,
+    seconds: u64,
 }
 
 fn shared(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests").join(name)
 }
 
-fn open(fake: &str) -> Result<Session, Error> {
+fn open(fake: &str, seconds: u64) -> Result<Session, Error> {
     let options = Options::default().server_command("any").binary(shared("fake-coprocess"));
-    options.timeout(Duration::from_secs(1)).env("FAKE", fake).env("FAKE_PID", pid_file(fake).to_string_lossy()).open()
+    options
+        .timeout(Duration::from_secs(seconds))
+        .env("FAKE", fake)
+        .env("FAKE_PID", pid_file(fake).to_string_lossy())
+        .open()
 }
 
 fn pid_file(fake: &str) -> PathBuf {
@@ -50,7 +55,7 @@ fn kind(error: &Error) -> &'static str {
 
 fn check(case: &Case) {
     let Case { fake, when, .. } = case;
-    let (error, session) = match open(fake) {
+    let (error, session) = match open(fake, case.seconds) {
         Err(error) => (error, None),
         Ok(session) => {
             assert_eq!(when, "call", "{fake}");
@@ -86,11 +91,12 @@ fn a_binary_that_misbehaves_is_an_error_and_gone() {
 
 #[test]
 fn good_answers() {
-    let call = |fake| open(fake).and_then(|session| session.call("weather", json!({}))).expect("an answer");
+    let call = |fake| open(fake, 30).and_then(|session| session.call("weather", json!({}))).expect("an answer");
     let text = "sunny".to_owned();
     let fine = Verdict { success: true, data: Value::Null, text, error: None, duration_ms: Some(3.0), raw: None };
     assert_eq!(call("fine"), fine);
     assert_eq!(call("null-text").text, "");
+    assert_eq!(call("large").text.len(), 17_000_000);
     let verbatim = call("verbatim");
     assert_eq!((verbatim.success, verbatim.text.as_str(), verbatim.data), (false, "a\nb", json!({ "a": 1 })));
     assert_eq!((verbatim.error.as_deref(), verbatim.duration_ms), (Some("a\nb"), None));
