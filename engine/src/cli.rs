@@ -1,9 +1,11 @@
 //! The command line: one file per subcommand, and the only place that turns a problem into an exit code.
 
+#[cfg(feature = "wasm")]
 mod cache;
 mod check;
 mod completions;
 mod exec;
+#[cfg(feature = "wasm")]
 mod extension;
 mod files;
 mod list;
@@ -95,11 +97,13 @@ enum Command {
         what: schema::What,
     },
     /// Inspect, check, measure and build extensions
+    #[cfg(feature = "wasm")]
     Extension {
         #[command(subcommand)]
         command: extension::ExtensionCommand,
     },
     /// Keep house in the folder of compiled extensions
+    #[cfg(feature = "wasm")]
     Cache {
         #[command(subcommand)]
         command: CacheCommand,
@@ -114,6 +118,7 @@ enum Command {
     DemoServer,
 }
 
+#[cfg(feature = "wasm")]
 #[derive(Debug, Subcommand)]
 enum CacheCommand {
     /// Remove all compiled extensions
@@ -219,7 +224,9 @@ pub fn main() -> ExitCode {
         Command::Check(suites) => check::check(&suites, &talk),
         Command::List { suites, json } => list::list(&suites, json, &talk),
         Command::Schema { what } => schema::schema(what),
+        #[cfg(feature = "wasm")]
         Command::Extension { command } => extension::run(command, &talk),
+        #[cfg(feature = "wasm")]
         Command::Cache { command: CacheCommand::Clean } => cache::clean(),
         Command::Completions { shell } => completions::completions(shell),
         Command::DemoServer => match crate::demo::main() {

@@ -19,6 +19,7 @@ use crate::diagnostic::Diagnostics;
 use crate::suite::server::Server;
 use frame::{Refusal, Request, response};
 use methods::Methods;
+pub use methods::NAMES as METHODS;
 use peer::{Input, Line, Output};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -33,13 +34,19 @@ pub const PROTOCOL_VERSION: u64 = 2;
 /// How a coprocess serves.
 pub struct Options {
     /// The server of direct calls, or why there is none; asked when the first of them comes.
-    pub server: Box<dyn FnMut() -> Result<Arc<Server>, String>>,
+    pub server: Box<dyn FnMut() -> Result<Direct, String>>,
     /// Plans a suite file, or the suites of a folder.
     pub planner: Planner,
-    /// Added to what servers inherit.
-    pub environment: Vec<(String, String)>,
     /// `--timeout`: how long a call may take.
     pub timeout: Option<Duration>,
+}
+
+/// The server of direct calls.
+pub struct Direct {
+    /// The server.
+    pub server: Arc<Server>,
+    /// Added to what it inherits.
+    pub environment: Vec<(String, String)>,
 }
 
 /// Reads config and suites of a path, and makes a plan of them.

@@ -12,14 +12,21 @@ pub mod capability;
 pub mod declared;
 pub mod fault;
 pub mod library;
+mod limits;
 pub mod log;
+mod pending;
 pub mod reach;
 pub mod registry;
+#[cfg(feature = "wasm")]
+pub mod wasm;
+#[cfg(not(feature = "wasm"))]
+#[path = "extension/without_wasm.rs"]
 pub mod wasm;
 
 pub use capability::Grant;
 pub use declared::{Declared, Isolation};
 pub use fault::{Code, Fault};
+pub use limits::Limits;
 pub use reach::Reach;
 pub use registry::{Live, Registry};
 

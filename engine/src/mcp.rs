@@ -2,7 +2,9 @@
 
 pub mod connection;
 pub mod fault;
+pub mod instance;
 pub mod lifecycle;
 pub mod message;
 pub mod target;
 pub mod transport;
+pub mod uri_template;

@@ -9,8 +9,12 @@ mod kit;
 
 #[path = "engine/aegis.rs"]
 mod aegis;
+#[path = "engine/asking.rs"]
+mod asking;
 #[path = "engine/cache.rs"]
 mod cache;
+#[path = "engine/coprocess.rs"]
+mod coprocess;
 #[path = "engine/extensions.rs"]
 mod extensions;
 #[path = "engine/fixture.rs"]
@@ -27,3 +31,5 @@ mod language;
 mod layers;
 #[path = "engine/select.rs"]
 mod select;
+#[path = "engine/streams.rs"]
+mod streams;

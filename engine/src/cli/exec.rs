@@ -1,9 +1,9 @@
 //! `mcptest exec --connection-server`: the coprocess of an SDK.
 
-use super::load::load;
+use super::load::{load, load_settings};
 use super::{BAD_INPUT, ExtensionArgs, FAILED, OK, SuiteArgs, Talk, screen};
-use crate::config::{self, Config};
-use crate::coprocess::{self, Options, Planned};
+use crate::config;
+use crate::coprocess::{self, Direct, Options, Planned};
 use crate::diagnostic::Diagnostics;
 use crate::run;
 use crate::suite::server::Server;
@@ -57,7 +57,6 @@ pub(super) fn exec(args: ExecArgs, talk: &Talk) -> u8 {
             Box::new(move || given.server())
         },
         planner: Box::new(move |path| given.plan(path, quiet)),
-        environment: Vec::new(),
         timeout,
     });
     match served {
@@ -83,21 +82,18 @@ struct Given {
 
 impl Given {
     /// The server of direct calls: that of the command line, or the one that the config names.
-    fn server(&self) -> Result<Arc<Server>, String> {
-        if !self.command.is_empty() {
-            let cwd = std::env::current_dir().map_err(|error| format!("there is no working directory: {error}"))?;
-            return Ok(Arc::new(Server::from_command(&self.command, cwd)));
+    fn server(&self) -> Result<Direct, String> {
+        let cwd = std::env::current_dir().map_err(|error| format!("there is no working directory: {error}"))?;
+        let given = (!self.command.is_empty()).then(|| Arc::new(Server::from_command(&self.command, cwd)));
+        if let Some(server) = given.clone().filter(|_| self.args.env_file.is_empty()) {
+            return Ok(Direct { server, environment: Vec::new() });
         }
-        // A pattern that no file matches, so that only the config is read.
-        let loaded = load(&self.suites(Vec::new(), self.args.config.clone()), Vec::new());
-        if loaded.diagnostics.has_errors() {
-            return Err(loaded.diagnostics.render(false).trim_end().to_owned());
-        }
-        let Config { server, servers, .. } = &loaded.config;
-        let sole = if let [sole] = servers.as_slice() { Some(sole) } else { None };
-        server.as_ref().or(sole).cloned().ok_or_else(|| {
-            "there is no server to call: pass `--server-command`, or a config that names exactly one".to_owned()
-        })
+        let (config, environment) = load_settings(&self.suites(Vec::new(), self.args.config.clone()))
+            .map_err(|problems| problems.render(false).trim_end().to_owned())?;
+        let sole = if let [sole] = config.servers.as_slice() { Some(sole) } else { None };
+        let server = given.or_else(|| config.server.as_ref().or(sole).cloned());
+        let none = "there is no server to call: pass `--server-command`, or a config that names exactly one";
+        server.map(|server| Direct { server, environment }).ok_or_else(|| none.to_owned())
     }
 
     /// Reads config and suites of a path, as `mcptest run` does.

@@ -86,6 +86,18 @@ pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
     Loaded { config, plan, diagnostics, added, environment, missing, reach, notices, reporters, reporting }
 }
 
+/// The config alone, and what `--env-file` adds to what servers inherit.
+pub(super) fn load_settings(args: &SuiteArgs) -> Result<(Config, Vec<(String, String)>), Diagnostics> {
+    let mut diagnostics = Diagnostics::default();
+    let process = Environment::of_process();
+    let added = env_files(&args.env_file, &process, &mut diagnostics);
+    let environment = process.or(added.iter().cloned());
+    let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let setting = Setting { lenient: args.lenient, working_dir, environment };
+    let config = load_config(args, &setting, &mut diagnostics);
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok((config, added)) }
+}
+
 impl Loaded {
     /// Tells every problem and what else is worth knowing; gives the exit code when nothing can run.
     pub(super) fn tell(&self, talk: &Talk) -> Option<u8> {

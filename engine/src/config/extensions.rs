@@ -6,8 +6,7 @@
 //! ```
 
 use crate::extension::declared::{Declared, Isolation};
-use crate::extension::wasm::Limits;
-use crate::extension::{Grant, declared};
+use crate::extension::{Grant, Limits, declared};
 use crate::schema::{EXTENSION, EXTENSION_LIMITS};
 use crate::source::reader::{Fields, Given, Reader};
 use crate::source::{Entry, Kind, Node, Span};

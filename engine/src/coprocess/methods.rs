@@ -10,12 +10,11 @@ use crate::diagnostic::did_you_mean;
 use crate::source::Json;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
-use serde_json::value::RawValue;
+use serde_json::{Map, json};
 use std::time::Instant;
 
 /// Every method.
-pub(crate) const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 10] = [
     "coprocess/handshake",
     "mcp.initialize",
     "mcp.call",
@@ -57,7 +56,7 @@ struct Handshake {
 #[serde(deny_unknown_fields)]
 struct Call {
     tool: String,
-    arguments: Option<Box<RawValue>>,
+    arguments: Option<Map<String, Json>>,
 }
 
 #[derive(Deserialize)]
@@ -70,7 +69,7 @@ struct Read {
 #[serde(deny_unknown_fields)]
 struct Prompt {
     prompt: String,
-    arguments: Option<Box<RawValue>>,
+    arguments: Option<Map<String, Json>>,
 }
 
 #[derive(Deserialize)]
@@ -87,12 +86,8 @@ struct Id {
 
 impl Methods {
     pub(super) fn new(options: Options) -> Methods {
-        let Options { server, planner, environment, timeout } = options;
-        Methods {
-            upstream: Upstream::new(server, environment, timeout),
-            suites: Suites::new(planner),
-            events: Events::new(),
-        }
+        let Options { server, planner, timeout } = options;
+        Methods { upstream: Upstream::new(server, timeout), suites: Suites::new(planner), events: Events::new() }
     }
 
     /// Answers one request.
@@ -136,9 +131,9 @@ impl Methods {
     }
 
     async fn call(&mut self, Call { tool, arguments }: Call) -> Reply {
-        let params = named(&tool, Some(arguments.as_deref().map_or("{}", RawValue::get)), "mcp.call")?;
+        let params = json!({ "name": tool, "arguments": arguments.unwrap_or_default() });
         let begun = Instant::now();
-        let answer = self.upstream.request("tools/call", Some(&params)).await?;
+        let answer = self.upstream.request("tools/call", Some(params)).await?;
         verdict(&answer, begun.elapsed())
     }
 
@@ -158,30 +153,22 @@ impl Methods {
     }
 
     async fn read_resource(&mut self, Read { uri }: Read) -> Reply {
-        let params = json!({ "uri": uri }).to_string();
-        let answer = self.upstream.request("resources/read", Some(&params)).await?;
+        let answer = self.upstream.request("resources/read", Some(json!({ "uri": uri }))).await?;
         clean(&answer).map(Into::into)
     }
 
     async fn call_prompt(&mut self, Prompt { prompt, arguments }: Prompt) -> Reply {
-        let params = named(&prompt, arguments.as_deref().map(RawValue::get), "mcp.callPrompt")?;
-        let answer = self.upstream.request("prompts/get", Some(&params)).await?;
+        let params = match arguments {
+            Some(arguments) => json!({ "name": prompt, "arguments": arguments }),
+            None => json!({ "name": prompt }),
+        };
+        let answer = self.upstream.request("prompts/get", Some(params)).await?;
         clean(&answer).map(Into::into)
     }
 }
 
 fn params<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Refusal> {
     request.params()
-}
-
-/// `{"name":…,"arguments":…}`, the arguments exactly as the SDK wrote them.
-fn named(name: &str, arguments: Option<&str>, method: &str) -> Result<String, Refusal> {
-    let name = Json::from(name);
-    match arguments {
-        None => Ok(format!("{{\"name\":{name}}}")),
-        Some(arguments) if arguments.starts_with('{') => Ok(format!("{{\"name\":{name},\"arguments\":{arguments}}}")),
-        Some(_) => Err(Refusal::params(format!("the params of `{method}`: `arguments` is an object"))),
-    }
 }
 
 /// The version comes first: an SDK of another version may well send fields that this one does not know.

@@ -247,7 +247,7 @@ mod tests {
             step: None,
             hints: vec![],
             diff: None,
-            at: At { file: "a.yml".into(), line: 1, column: 1, width: 1, text: String::new() },
+            at: At { file: "a.yml".into(), line: 1, column: 1, width: 1, text: String::new(), cut: 0 },
         };
         let failures = code.map(failure).into_iter().collect();
         let finished = TestFinished { test, status, duration_ms: 1.0, failures, reason: None, attempts: None };

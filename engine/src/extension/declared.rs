@@ -1,7 +1,7 @@
 //! An extension as the user names it, before it is loaded.
 
+use super::Limits;
 use super::capability::Grant;
-use super::wasm::Limits;
 use crate::source::{Source, Span};
 use std::path::PathBuf;
 use std::sync::Arc;

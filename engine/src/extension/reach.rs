@@ -25,6 +25,8 @@ impl Reach {
         base: &Path,
         diagnostics: &mut Diagnostics,
     ) -> Reach {
+        registry.begin_configured();
+        matchers.iter().chain(transforms).for_each(|file| registry.begin_named(file, base, None));
         let mut library = Library::default();
         let mut all = registry.configured();
         all.extend(matchers.iter().map(|file| registry.named(file, base, None, Role::Matcher)));

@@ -140,7 +140,7 @@ impl Connection {
             None => {
                 self.overdue.push(id.clone());
                 let patience = Instant::now() + HURRIED;
-                let _ = timeout_at(patience, self.send(&lifecycle::cancelled(&id), witness)).await;
+                let _ = timeout_at(patience, self.send(&lifecycle::cancelled(&id, "timeout"), witness)).await;
                 Err(Fault::new(Code::Timeout, format!("no answer to `{method}` within {}", plain(timeout))))
             }
         }
@@ -153,6 +153,22 @@ impl Connection {
             message["params"] = params;
         }
         self.send(&message, witness).await;
+    }
+
+    /// Hears what the server says while nothing is asked, until there is no server to hear.
+    pub async fn listen(&mut self, witness: &mut dyn Witness) -> Fault {
+        loop {
+            match self.transport.listen().await {
+                Incoming::Message(message) => {
+                    self.take_in(message, Instant::now() + HURRIED, witness).await;
+                }
+                other => {
+                    if let Some(exit) = self.note(other, witness) {
+                        return Fault::new(Code::ConnectionLost, format!("the server ended ({exit})"));
+                    }
+                }
+            }
+        }
     }
 
     /// An id that no suite uses.
@@ -240,14 +256,7 @@ impl Connection {
                     return Ok(Some(message));
                 }
                 Incoming::Message(message) => {
-                    let reply = match &message.kind {
-                        Kind::Request { id, method } => witness.answer(id, method, &message),
-                        _ => None,
-                    };
-                    witness.received(message);
-                    if let Some(reply) = reply
-                        && timeout_at(deadline, self.send(&reply, witness)).await.is_err()
-                    {
+                    if !self.take_in(message, deadline, witness).await {
                         return Ok(None);
                     }
                 }
@@ -257,6 +266,19 @@ impl Connection {
                     }
                 }
             }
+        }
+    }
+
+    /// Takes in a message that nobody awaits, and answers it if it is a request; whether that was done in time.
+    async fn take_in(&mut self, message: Message, deadline: Instant, witness: &mut dyn Witness) -> bool {
+        let reply = match &message.kind {
+            Kind::Request { id, method } => witness.answer(id, method, &message),
+            _ => None,
+        };
+        witness.received(message);
+        match reply {
+            Some(reply) => timeout_at(deadline, self.send(&reply, witness)).await.is_ok(),
+            None => true,
         }
     }
 

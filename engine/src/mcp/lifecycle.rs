@@ -13,6 +13,8 @@ pub struct Introduction {
     pub protocol_version: Option<String>,
     /// `serverInfo`.
     pub server_info: Option<Json>,
+    /// The whole `result` of `initialize`.
+    pub result: Json,
     /// Things worth knowing that are no reason to stop.
     pub notes: Vec<String>,
 }
@@ -37,8 +39,8 @@ pub fn initialized() -> Json {
 }
 
 /// Tells the server that nobody waits for an answer any more.
-pub fn cancelled(id: &Json) -> Json {
-    let params = json!({"requestId": id, "reason": "timeout"});
+pub fn cancelled(id: &Json, reason: &str) -> Json {
+    let params = json!({"requestId": id, "reason": reason});
     json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
 }
 
@@ -59,7 +61,7 @@ pub fn introduction(response: &Json, asked: Option<&str>) -> Result<Introduction
     if let Some(error) = response.get("error").filter(|error| !absent(error)) {
         return Err(format!("the server refused `initialize`: {}", error_text(error)));
     }
-    let Some(result) = response.get("result").and_then(Json::as_object) else {
+    let Some(result) = response.get("result").filter(|result| result.is_object()) else {
         return Err("the answer to `initialize` has no `result`".into());
     };
     let mut notes = Vec::new();
@@ -84,7 +86,8 @@ pub fn introduction(response: &Json, asked: Option<&str>) -> Result<Introduction
     {
         notes.push(format!("asked for protocol version {asked}, the server chose {version}"));
     }
-    Ok(Introduction { protocol_version: version, server_info: result.get("serverInfo").cloned(), notes })
+    let server_info = result.get("serverInfo").cloned();
+    Ok(Introduction { protocol_version: version, server_info, result: result.clone(), notes })
 }
 
 /// An error object in one line: `-32602 unknown tool`.
