@@ -14,6 +14,8 @@ import pytest
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 NODE = ROOT / "target/tools/node-sdks"
+CARGO = os.environ.get("CARGO", "cargo")
+CARGO_TEST = [CARGO, "test", "--locked", "--package", "mcptest-runner", "--test", "suite"]
 
 
 def output(argv: list[object], cwd: Path = HERE, **env: str) -> str:
@@ -49,11 +51,10 @@ def project(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="session")
 def cargo_test() -> object:
-    """Runs a test target of the Rust SDK, with what was built for it."""
+    """Runs the tests of a suite with `cargo test`."""
 
-    def run(target: str, *args: str, **env: str) -> str:
-        cargo = os.environ.get("CARGO", "cargo")
-        argv = [cargo, "test", "--quiet", "--locked", "-p", "mcptest-runner", "--test", target, "--", *args]
+    def run(*args: str, **env: str) -> str:
+        argv = [*CARGO_TEST, "--quiet", "--", *args]
         return output(argv, ROOT, **env)
 
     return run

@@ -12,6 +12,7 @@ from conftest import HERE, NODE, ROOT, output, python
 
 SUITE = "mixed.test.mcp.yml"
 Verdicts = dict[str, tuple[str, str]]
+JAVASCRIPT = {"node": ["node", "--test"], "vitest": [NODE / "node_modules/.bin/vitest", "run"]}
 
 EXPECTED: Verdicts = {
     "tools::adds two numbers": ("passed", ""),
@@ -49,19 +50,19 @@ def pytest_shows(tmp_path: Path) -> tuple[str, Verdicts]:
 def node_shows(tmp_path: Path, project: Path) -> tuple[str, Verdicts]:
     report = tmp_path / "report.xml"
     to = ["--test-reporter=spec", "--test-reporter-destination=stdout", "--test-reporter=junit"]
-    argv = ["node", "--test", *to, f"--test-reporter-destination={report}", "mixed.test.js"]
+    argv = ["node", "--test", *to, f"--test-reporter-destination={report}", "suite.test.js"]
     return output(argv, project), from_junit(report)
 
 
 def vitest_shows(project: Path) -> tuple[str, Verdicts]:
-    text = output([NODE / "node_modules/.bin/vitest", "run", "--reporter=verbose", "mixed.test.js"], project)
-    found = re.findall(r"^ ([✓×↓]) mixed\.test\.js > (.+?)(?: \d+ms)?(?: \[(.*)\])?$", text, re.M)
+    text = output([*JAVASCRIPT["vitest"], "--reporter=verbose", "suite.test.js"], project)
+    found = re.findall(r"^ ([✓×↓]) suite\.test\.js > (.+?)(?: \d+ms)?(?: \[(.*)\])?$", text, re.M)
     kinds = {"✓": "passed", "×": "failed", "↓": "skipped"}
     return text, {name: (kinds[sign], reason) for sign, name, reason in found}
 
 
 def cargo_shows(cargo_test) -> tuple[str, Verdicts]:
-    text = cargo_test("mixed", "--test-threads=1")
+    text = cargo_test("--test-threads=1")
     found = re.findall(r"^test (.+?) +\.\.\. (ok|FAILED|ignored)(?: \((.*)\))?$", text, re.M)
     kinds = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
     # `cargo test` runs in the package's folder, from where the suite is further away.
@@ -136,7 +137,7 @@ def test_cargo(cargo_test) -> None:
 
 
 def test_cargo_prints_the_commands_of_ignored_lanes(cargo_test) -> None:
-    text = cargo_test("mixed", "--ignored", "--nocapture")
+    text = cargo_test("--ignored", "--nocapture")
     for lane in ("agents", "compliance", "security", "evals"):
         assert f"test mcptest::lanes::{lane}" in text
         assert EXPECTED[f"mcptest::lanes::{lane}"][1].replace(SUITE, f"../../tests/{SUITE}") in text
@@ -158,14 +159,16 @@ def test_the_hints_are_the_engines() -> None:
         assert f"run it with `{lane_cli_hint(lane, SUITE)}`" in (skip or "")
 
 
-@pytest.mark.parametrize("way", ["pytest", "cargo"])
+@pytest.mark.parametrize("way", ["pytest", "node", "vitest", "cargo"])
 def test_a_real_server(way: str, cargo_test) -> None:
+    counted = {"pytest": "2 passed", "node": "pass 2", "vitest": "2 passed (2)", "cargo": "2 passed; 0 failed"}
     if way == "pytest":
         text = python("-m", "pytest", "-p", "no:cacheprovider", "-q", "filesystem.test.mcp.yml")
-        assert "2 passed" in text, text
+    elif way == "cargo":
+        text = cargo_test(SUITE="filesystem")
     else:
-        text = cargo_test("filesystem")
-        assert "2 passed; 0 failed" in text, text
+        text = output([*JAVASCRIPT[way], "suite.test.js"], NODE / "project-copied", SUITE="filesystem")
+    assert counted[way] in text, text
 
 
 def test_a_suite_that_cannot_be_planned_says_why(tmp_path: Path) -> None:
@@ -175,15 +178,13 @@ def test_a_suite_that_cannot_be_planned_says_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("way", ["pytest", "node", "vitest", "cargo"])
-def test_a_mismatch_is_told_before_any_test(way: str, tmp_path: Path, cargo_test) -> None:
+def test_a_mismatch_is_told_before_any_test(way: str, cargo_test) -> None:
     env = {"MCPTEST_BIN": str(HERE / "fake-coprocess"), "FAKE": "v1"}
-    project = NODE / "project-copied"
     if way == "pytest":
         text = python("-m", "pytest", "-p", "no:cacheprovider", "-q", SUITE, **env)
     elif way == "cargo":
-        text = cargo_test("mixed", **env)
+        text = cargo_test(**env)
     else:
-        argv = ["node", "--test"] if way == "node" else [NODE / "node_modules/.bin/vitest", "run"]
-        text = output([*argv, "mixed.test.js"], project, **env)
+        text = output([*JAVASCRIPT[way], "suite.test.js"], NODE / "project-copied", **env)
     assert "mcptest binary speaks coprocess v1; this SDK needs v2. Upgrade the mcptest binary" in text, text
     assert "tools::" not in text

@@ -60,7 +60,7 @@ class Session:
 
     def initialize(self) -> dict[str, Any]:
         """Starts the server, if no other call did, and returns its ``initialize`` result."""
-        return self._request("mcp.initialize")
+        return self._object("mcp.initialize")
 
     def call(self, tool: str, arguments: Mapping[str, Any] | None = None) -> Verdict:
         """Calls a tool."""
@@ -73,15 +73,15 @@ class Session:
 
     def list_resources(self) -> dict[str, Any]:
         """Every resource and template of the server: ``{"resources": […], "resourceTemplates": […]}``."""
-        return self._request("mcp.listResources")
+        return self._object("mcp.listResources")
 
     def read_resource(self, uri: str) -> dict[str, Any]:
         """A resource, as the server sends it."""
-        return self._request("mcp.readResource", {"uri": uri})
+        return self._object("mcp.readResource", {"uri": uri})
 
     def call_prompt(self, prompt: str, arguments: Mapping[str, str] | None = None) -> dict[str, Any]:
         """A prompt, as the server sends it."""
-        return self._request("mcp.callPrompt", {"prompt": prompt, "arguments": arguments or {}})
+        return self._object("mcp.callPrompt", {"prompt": prompt, "arguments": arguments or {}})
 
     def cassette(self, mode: Literal["record", "replay", "off"], path: str | os.PathLike[str] | None = None) -> None:
         """Records to a cassette, replays one, or neither."""
@@ -101,6 +101,10 @@ class Session:
         """Sends this session's events; says how many, and where to."""
         flushed = self._closed_shape("mcp.reporter.flush", None, {"events": int, "to": str})
         return flushed["events"], flushed["to"]
+
+    def request(self, method: str, params: Mapping[str, Any] | None = None) -> Any:
+        """Any other method of the coprocess protocol: its result as it is."""
+        return self._coprocess.request(method, params, self._timeout or CALL, lambda result: result)
 
     def plan(self, suite: str | os.PathLike[str]) -> list[Planned]:
         """The tests of a suite file, lanes that cannot be driven included."""
@@ -134,7 +138,7 @@ class Session:
             if error is None:
                 raise
 
-    def _request(self, method: str, params: Any = None) -> dict[str, Any]:
+    def _object(self, method: str, params: Any = None) -> dict[str, Any]:
         return self._coprocess.request(method, params, self._timeout or CALL, _object)
 
     def _closed_shape(self, method: str, params: Any, fields: Mapping[str, Any]) -> dict[str, Any]:

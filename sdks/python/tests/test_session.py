@@ -19,7 +19,7 @@ def test_every_method() -> None:
         failed = mcp.call("fail")
         assert (failed.success, failed.error) == (False, "this tool always fails")
         picture = mcp.call("picture")
-        assert picture.raw is not None and picture.raw["content"][0]["type"] == "image"
+        assert picture.raw is not None and "image" in [block["type"] for block in picture.raw["content"]]
         assert "echo" in [tool["name"] for tool in mcp.list_tools()]
         listed = mcp.list_resources()
         assert (len(listed["resources"]), len(listed["resourceTemplates"])) == (2, 1)
@@ -37,28 +37,6 @@ def test_a_server_that_cannot_be_started() -> None:
         with pytest.raises(RpcError) as caught:
             mcp.call("echo")
         assert caught.value.code == -32001 and "/nowhere/server" in caught.value.message
-
-
-def test_a_cassette_replays_without_the_server(tmp_path: Path) -> None:
-    tape = tmp_path / "tape.json"
-    with Session("mcptest demo-server") as mcp:
-        mcp.cassette("record", tape)
-        assert mcp.call("add", {"a": 2, "b": 40}).data == {"sum": 42}
-    with Session("/nowhere/server") as mcp:
-        mcp.cassette("replay", tape)
-        assert mcp.call("add", {"a": 2, "b": 40}).data == {"sum": 42}
-        with pytest.raises(RpcError):
-            mcp.call("add", {"a": 1, "b": 1})
-        mcp.cassette("off")
-
-
-def test_cache_and_events(tmp_path: Path) -> None:
-    with Session("mcptest demo-server", cwd=tmp_path) as mcp:
-        mcp.cache("readwrite")
-        assert mcp.call("echo", {"message": "hi"}).text == "hi"
-        events, to = mcp.flush()
-        assert events > 0 and to
-        mcp.upload_to("http://127.0.0.1:9/events", token_env="NO_SUCH_TOKEN")
 
 
 def test_a_real_server(tmp_path: Path) -> None:

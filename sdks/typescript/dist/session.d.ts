@@ -53,6 +53,8 @@ export declare class Session {
         events: number;
         to: string;
     }>;
+    /** Any other method of the coprocess protocol: its result as it is. */
+    request(method: string, params?: Json): Promise<any>;
     /** The tests of a suite file, lanes that cannot be driven included. */
     plan(suite: string): Promise<Planned[]>;
     /** Runs a planned test. */

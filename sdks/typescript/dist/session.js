@@ -80,6 +80,10 @@ export class Session {
         const flushed = await this.#shape("mcp.reporter.flush", undefined, { events: "integer", to: "string" });
         return flushed;
     }
+    /** Any other method of the coprocess protocol: its result as it is. */
+    request(method, params) {
+        return this.#request(method, params, (result) => result);
+    }
     /** The tests of a suite file, lanes that cannot be driven included. */
     plan(suite) {
         return this.#request("mcp.suite.plan", { path: suite }, readPlan);

@@ -112,6 +112,11 @@ export class Session {
     return flushed as { events: number; to: string };
   }
 
+  /** Any other method of the coprocess protocol: its result as it is. */
+  request(method: string, params?: Json): Promise<any> {
+    return this.#request(method, params, (result) => result);
+  }
+
   /** The tests of a suite file, lanes that cannot be driven included. */
   plan(suite: string): Promise<Planned[]> {
     return this.#request("mcp.suite.plan", { path: suite }, readPlan);

@@ -23,7 +23,7 @@ test("every method", async (t) => {
   assert.deepEqual((await mcp.call("add", { a: 2, b: 40 })).data, { sum: 42 });
   const failed = await mcp.call("fail");
   assert.deepEqual([failed.success, failed.error], [false, "this tool always fails"]);
-  assert.equal((await mcp.call("picture")).raw.content[0].type, "image");
+  assert.ok((await mcp.call("picture")).raw.content.some((block) => block.type === "image"));
   assert.ok((await mcp.listTools()).some((tool) => tool.name === "echo"));
   const listed = await mcp.listResources();
   assert.deepEqual([listed.resources.length, listed.resourceTemplates.length], [2, 1]);
@@ -44,28 +44,6 @@ test("every method", async (t) => {
 test("a server that cannot be started", async (t) => {
   const mcp = await open(t, ["/nowhere/server", "--an argument"]);
   await assert.rejects(mcp.call("echo"), (error) => error.code === -32001 && error.message.includes("/nowhere/server"));
-});
-
-test("a cassette replays without the server", async (t) => {
-  const tape = join(folder(), "tape.json");
-  const recorded = await Session.open("mcptest demo-server");
-  await recorded.cassette("record", tape);
-  assert.deepEqual((await recorded.call("add", { a: 2, b: 40 })).data, { sum: 42 });
-  await recorded.close();
-  const mcp = await open(t, "/nowhere/server");
-  await mcp.cassette("replay", tape);
-  assert.deepEqual((await mcp.call("add", { a: 2, b: 40 })).data, { sum: 42 });
-  await assert.rejects(mcp.call("add", { a: 1, b: 1 }), RpcError);
-  await mcp.cassette("off");
-});
-
-test("cache and events", async (t) => {
-  const mcp = await open(t, { serverCommand: "mcptest demo-server", cwd: folder() });
-  await mcp.cache("readwrite");
-  assert.equal((await mcp.call("echo", { message: "hi" })).text, "hi");
-  const { events, to } = await mcp.flush();
-  assert.ok(events > 0 && to !== "");
-  await mcp.uploadTo("http://127.0.0.1:9/events", "NO_SUCH_TOKEN");
 });
 
 test("a real server", async (t) => {

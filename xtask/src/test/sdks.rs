@@ -20,7 +20,7 @@ pub fn check(engine: &Engine) -> Findings {
         ("the types of the Python SDK", types(&sdks)),
         ("the Python SDK", pytest(sdks.join("python").join("tests"))),
         ("the TypeScript SDK", node(&sdks)),
-        ("the Rust SDK", cargo(&["test", "--locked", "--package", "mcptest-runner", "--test", "session"])),
+        ("the Rust SDK", rust()),
         ("all SDKs together", pytest(sdks.join("tests"))),
     ];
     findings
@@ -57,6 +57,13 @@ fn install_package(folder: &Path) -> Result<()> {
     let mut pip = python();
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps", "--force-reinstall"]);
     output(pip.arg("--no-build-isolation").arg(folder)).map(drop)
+}
+
+fn rust() -> Command {
+    let targets = ["--test", "sdk", "--test", "session", "--test", "transcripts"];
+    let mut command = cargo(&["test", "--locked", "--package", "mcptest-runner"]);
+    command.args(targets);
+    command
 }
 
 fn types(sdks: &Path) -> Command {

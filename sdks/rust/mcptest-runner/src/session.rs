@@ -193,6 +193,11 @@ impl Session {
         self.typed::<Flushed>("mcp.reporter.flush", None).map(|flushed| (flushed.events, flushed.to))
     }
 
+    /// Any other method of the coprocess protocol: its result as it is.
+    pub fn request(&self, method: &str, params: Option<Value>) -> Result<Value, Error> {
+        self.lock().request(method, params, self.limit.unwrap_or(CALL))
+    }
+
     /// The tests of a suite file, lanes that cannot be driven included.
     pub fn plan(&self, suite: impl AsRef<Path>) -> Result<Vec<Planned>, Error> {
         let params = json!({ "path": suite.as_ref().to_string_lossy() });
@@ -209,10 +214,6 @@ impl Session {
         self.done("mcp.shutdown", None)?;
         self.lock().end("the session was closed");
         Ok(())
-    }
-
-    fn request(&self, method: &str, params: Option<Value>) -> Result<Value, Error> {
-        self.lock().request(method, params, self.limit.unwrap_or(CALL))
     }
 
     fn typed<T: DeserializeOwned>(&self, method: &str, params: Option<Value>) -> Result<T, Error> {

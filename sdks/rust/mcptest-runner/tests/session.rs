@@ -21,7 +21,7 @@ fn every_method() -> Result<(), Error> {
     let failed = mcp.call("fail", json!({}))?;
     assert_eq!((failed.success, failed.error.as_deref()), (false, Some("this tool always fails")));
     let picture = mcp.call("picture", json!({}))?.raw.expect("a picture is forwarded as it is");
-    assert_eq!(picture["content"][0]["type"], "image");
+    assert!(picture["content"].as_array().is_some_and(|blocks| blocks.iter().any(|block| block["type"] == "image")));
     assert!(mcp.list_tools()?.iter().any(|tool| tool["name"] == "echo"));
     let listed = mcp.list_resources()?;
     let length = |name: &str| listed[name].as_array().map(Vec::len);
@@ -38,37 +38,6 @@ fn a_server_that_cannot_be_started() -> Result<(), Error> {
     let mcp = Options::default().server_argv(["/nowhere/server", "--an argument"]).open()?;
     let error = mcp.call("echo", json!({})).expect_err("there is no server");
     assert!(code(&error) == -32001 && error.to_string().contains("/nowhere/server"), "{error}");
-    Ok(())
-}
-
-#[test]
-fn a_cassette_replays_without_the_server() -> Result<(), Error> {
-    let tape = std::env::temp_dir().join(format!("mcptest-tape-{}.json", std::process::id()));
-    let mcp = Session::open(DEMO)?;
-    mcp.cassette("record", Some(&tape))?;
-    mcp.call("add", json!({ "a": 2, "b": 40 }))?;
-    mcp.close()?;
-    let mcp = Session::open("/nowhere/server")?;
-    mcp.cassette("replay", Some(&tape))?;
-    assert_eq!(mcp.call("add", json!({ "a": 2, "b": 40 }))?.data, json!({ "sum": 42 }));
-    code(&mcp.call("add", json!({ "a": 1, "b": 1 })).expect_err("this was never recorded"));
-    mcp.cassette("off", None)?;
-    let _ = std::fs::remove_file(tape);
-    Ok(())
-}
-
-#[test]
-fn cache_and_events() -> Result<(), Error> {
-    let folder = std::env::temp_dir().join(format!("mcptest-events-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).expect("a folder for the events");
-    let mcp = Options::default().server_command(DEMO).folder(&folder).open()?;
-    mcp.cache("readwrite")?;
-    assert_eq!(mcp.call("echo", json!({ "message": "hi" }))?.text, "hi");
-    let (events, to) = mcp.flush()?;
-    assert!(events > 0 && !to.is_empty());
-    mcp.upload_to("http://127.0.0.1:9/events", Some("NO_SUCH_TOKEN"))?;
-    mcp.close()?;
-    let _ = std::fs::remove_dir_all(folder);
     Ok(())
 }
 
