@@ -4,6 +4,7 @@ use super::{BAD_INPUT, EXTENSION, ExtensionArgs, SuiteArgs, Talk, files, screen}
 use crate::config::{self, Config};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::redact::Redactor;
+use crate::extension::reach::Named;
 use crate::extension::{Grant, Live, Reach, Registry, registry};
 use crate::plan::select::{Filter, Pattern};
 use crate::plan::{self, Inputs, Plan};
@@ -56,7 +57,7 @@ pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
         match crate::source::load(&path, &path.to_string_lossy()) {
             Ok(source) => {
                 if let Some(suite) = transform::read(&source, &setting, &mut reach, &mut diagnostics) {
-                    let library = reach.library(&suite.source, &suite.imports.matchers, &mut diagnostics);
+                    let library = reach.library(&suite.source, &suite.imports, &mut diagnostics);
                     suites.push((suite, library));
                 }
             }
@@ -109,6 +110,13 @@ impl Loaded {
         self.diagnostics.has_errors().then_some(code)
     }
 
+    /// Ends the plugins, and tells what is worth knowing about how they ended.
+    pub(super) fn close(reach: &Reach, talk: &Talk) {
+        for notice in reach.close().iter().filter(|_| !talk.quiet) {
+            screen::tell(&format!("note: {}\n", visible(notice)));
+        }
+    }
+
     /// Hides what the config calls secret, and what servers got from the environment.
     pub(super) fn redactor(&self) -> Redactor {
         Redactor::new(self.secrets())
@@ -128,7 +136,7 @@ impl Loaded {
 
 /// What holds for the run, loaded.
 fn extensions(args: &SuiteArgs, config: &Config, setting: &Setting, diagnostics: &mut Diagnostics) -> Reach {
-    let ExtensionArgs { matcher, transform, allow, no_cache } = &args.extensions;
+    let ExtensionArgs { matcher, plugin, transform, allow, no_cache } = &args.extensions;
     let mut granted = Vec::new();
     for text in allow {
         let grant = match text.split_once('=') {
@@ -146,7 +154,8 @@ fn extensions(args: &SuiteArgs, config: &Config, setting: &Setting, diagnostics:
         cache: !no_cache,
         environment: setting.environment.clone(),
     });
-    Reach::new(registry, matcher, transform, &setting.working_dir, diagnostics)
+    let named = Named { matchers: matcher, plugins: plugin, transforms: transform };
+    Reach::new(registry, named, &setting.working_dir, diagnostics)
 }
 
 /// The reporters that are extensions: files that end in `.wasm`, and ids of the config.
