@@ -86,7 +86,7 @@ def same(verdicts: Verdicts) -> None:
 
 # Where each framework shows the failures.
 SHOWN = {
-    "pytest": r"^=+ FAILURES =+\n.*?(?=^(---|=))",
+    "pytest": r"^=+ FAILURES =+\n.*?(?=^(--|=))",
     "node": r"^✖ tools::expects another sum.*?\n +at .*?$",
     "vitest": r"^ FAIL .*?\n ❯ .*?$",
     "cargo": r"^---- .*?(?=^failures:)",
