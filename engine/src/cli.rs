@@ -171,6 +171,9 @@ struct ExtensionArgs {
     /// Use the matchers of an extension, by file or by its key in the config (repeatable)
     #[arg(long, value_name = "FILE.wasm|ID")]
     matcher: Vec<String>,
+    /// Use a plugin: a program that is a matcher, called as its file without the ending (repeatable)
+    #[arg(long, value_name = "PATH")]
+    plugin: Vec<String>,
     /// Rewrite every suite with an extension (repeatable: in this order)
     #[arg(long, value_name = "FILE.wasm|ID")]
     transform: Vec<String>,

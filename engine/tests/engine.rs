@@ -29,6 +29,10 @@ mod invocation;
 mod language;
 #[path = "engine/layers.rs"]
 mod layers;
+#[path = "engine/plugins.rs"]
+mod plugins;
+#[path = "engine/plugins_bound.rs"]
+mod plugins_bound;
 #[path = "engine/select.rs"]
 mod select;
 #[path = "engine/streams.rs"]

@@ -5,6 +5,7 @@ use crate::config::{self, Config};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::redact::Redactor;
 use crate::extension::library::Library;
+use crate::extension::reach::Named;
 use crate::extension::{Grant, Live, Reach, Registry, registry};
 use crate::plan::select::{Filter, Pattern};
 use crate::plan::{self, Inputs, Plan};
@@ -103,7 +104,7 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
     let mut suites = Vec::with_capacity(drafts.len());
     for draft in drafts {
         if let Some(suite) = draft.finish(&setting, &mut reach, &mut diagnostics) {
-            let library = reach.library(&suite.source, &suite.imports.matchers, &mut diagnostics);
+            let library = reach.library(&suite.source, &suite.imports, &mut diagnostics);
             suites.push((suite, library));
         }
     }
@@ -148,6 +149,13 @@ impl Loaded {
         self.diagnostics.has_errors().then_some(code)
     }
 
+    /// Ends the plugins, and tells what is worth knowing about how they ended.
+    pub(super) fn close(reach: &Reach, talk: &Talk) {
+        for notice in reach.close().iter().filter(|_| !talk.quiet) {
+            screen::tell(&format!("note: {}\n", visible(notice)));
+        }
+    }
+
     /// Hides what the config calls secret, and what servers got from the environment.
     pub(super) fn redactor(&self) -> Redactor {
         Redactor::new(self.secrets())
@@ -167,7 +175,7 @@ impl Loaded {
 
 /// What holds for the run, on its way.
 fn extensions(args: &SuiteArgs, config: &Config, setting: &Setting, diagnostics: &mut Diagnostics) -> Reach {
-    let ExtensionArgs { matcher, transform, allow, no_cache } = &args.extensions;
+    let ExtensionArgs { matcher, plugin, transform, allow, no_cache } = &args.extensions;
     let mut granted = Vec::new();
     for text in allow {
         let grant = match text.split_once('=') {
@@ -185,7 +193,8 @@ fn extensions(args: &SuiteArgs, config: &Config, setting: &Setting, diagnostics:
         cache: !no_cache,
         environment: setting.environment.clone(),
     });
-    Reach::begin(registry, matcher, transform, &setting.working_dir)
+    let named = Named { matchers: matcher, plugins: plugin, transforms: transform };
+    Reach::begin(registry, named, &setting.working_dir)
 }
 
 /// The reporters that are extensions: files that end in `.wasm`, and ids of the config.
