@@ -91,9 +91,13 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
         && !diagnostics.has_errors()
         && !problems.has_errors()
         && reach.compiles()
-        && let Some(plan) = known_so_far(&drafts, &inputs)
+        && let Some(suites) = known_so_far(&drafts)
     {
-        meanwhile(&plan, &added);
+        let mut problems = Diagnostics::default();
+        let plan = plan::make(inputs(suites), &mut problems);
+        if !problems.has_errors() && plan.tests > 0 {
+            meanwhile(&plan, &added);
+        }
     }
     reach.settle(&mut diagnostics);
     let reporting = by_extension
@@ -125,17 +129,14 @@ pub(super) fn load_settings(args: &SuiteArgs) -> Result<(Config, Vec<(String, St
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok((config, added)) }
 }
 
-/// The plan without what extensions say: which files and which servers, in the order in which they will come. `None`
-/// when that is not known yet, or something is wrong already.
-fn known_so_far<'a>(drafts: &[Draft], inputs: &dyn Fn(Vec<(Arc<Suite>, Arc<Library>)>) -> Inputs<'a>) -> Option<Plan> {
+/// The suites without what extensions say; `None` when a transform has to say it first.
+fn known_so_far(drafts: &[Draft]) -> Option<Vec<(Arc<Suite>, Arc<Library>)>> {
     let unknown = Arc::new(Library::unknown());
     let suite = |draft: &Draft| match draft {
         Draft::Suite(suite) => Some((suite.clone(), unknown.clone())),
         Draft::Waiting { .. } => None,
     };
-    let mut problems = Diagnostics::default();
-    let plan = plan::make(inputs(drafts.iter().map(suite).collect::<Option<_>>()?), &mut problems);
-    (!problems.has_errors() && plan.tests > 0).then_some(plan)
+    drafts.iter().map(suite).collect()
 }
 
 impl Loaded {
