@@ -13,8 +13,12 @@ mod aegis;
 mod asking;
 #[path = "engine/cache.rs"]
 mod cache;
+#[path = "engine/call.rs"]
+mod call;
 #[path = "engine/coprocess.rs"]
 mod coprocess;
+#[path = "engine/discover.rs"]
+mod discover;
 #[path = "engine/extensions.rs"]
 mod extensions;
 #[path = "engine/fixture.rs"]
