@@ -2,8 +2,11 @@
 
 #[cfg(feature = "wasm")]
 mod cache;
+mod call;
 mod check;
+mod client;
 mod completions;
+mod discover;
 mod exec;
 #[cfg(feature = "wasm")]
 mod extension;
@@ -25,10 +28,14 @@ const OK: u8 = 0;
 const FAILED: u8 = 1;
 /// Bad invocation, config or suite.
 const BAD_INPUT: u8 = 2;
+/// A server could not be started or initialised.
+const SERVER: u8 = 3;
 /// An extension could not be loaded.
 const EXTENSION: u8 = 4;
 /// No test was selected.
 const NO_TESTS: u8 = 7;
+/// A signal came.
+const INTERRUPTED: u8 = 130;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -90,6 +97,10 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Send one request to a server and print the result as JSON
+    Call(Box<call::CallArgs>),
+    /// Write a first suite from what a server has: its tools, resources and prompts
+    Discover(Box<discover::DiscoverArgs>),
     /// Print the JSON Schema of suites, configs or events, for editors and tools
     Schema {
         /// Of what
@@ -174,6 +185,9 @@ struct ExtensionArgs {
     /// Use the matchers of an extension, by file or by its key in the config (repeatable)
     #[arg(long, value_name = "FILE.wasm|ID")]
     matcher: Vec<String>,
+    /// Use a plugin: a program that is a matcher, called as its file without the ending (repeatable)
+    #[arg(long, value_name = "PATH")]
+    plugin: Vec<String>,
     /// Rewrite every suite with an extension (repeatable: in this order)
     #[arg(long, value_name = "FILE.wasm|ID")]
     transform: Vec<String>,
@@ -226,6 +240,8 @@ pub fn main() -> ExitCode {
         Command::Exec(args) => exec::exec(*args, &talk),
         Command::Check(suites) => check::check(&suites, &talk),
         Command::List { suites, json } => list::list(&suites, json, &talk),
+        Command::Call(args) => call::call(&args, &talk),
+        Command::Discover(args) => discover::discover(&args, &talk),
         Command::Schema { what } => schema::schema(what),
         #[cfg(feature = "wasm")]
         Command::Extension { command } => extension::run(command, &talk),

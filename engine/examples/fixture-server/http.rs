@@ -3,7 +3,7 @@
 //! Every thread serves one connection, which is kept alive. Modes are in [`crate::options::HELP`].
 
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

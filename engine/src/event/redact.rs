@@ -36,10 +36,11 @@ impl Redactor {
         Redactor { patterns: pattern::compile(&secrets), secrets, last: None }
     }
 
-    /// One more value that came up during the run.
-    pub fn add(&mut self, secret: &str) {
+    /// The same for one more value, which came up during the run.
+    #[must_use]
+    pub fn with(&self, secret: &str) -> Redactor {
         let secrets = pattern::values(self.secrets.iter().map(String::as_str).chain([secret]));
-        *self = Redactor { patterns: pattern::compile(&secrets), secrets, last: None };
+        Redactor { patterns: pattern::compile(&secrets), secrets, last: None }
     }
 
     /// Whether there is nothing to redact.

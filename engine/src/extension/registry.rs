@@ -1,6 +1,9 @@
 //! From declared extensions to live ones; the one place that knows which backend is behind which.
 
+mod plugins;
+
 use super::capability::Grant;
+use super::declared::Backend;
 use super::fault::Fault;
 use super::pending::Pending;
 use super::wasm::{Component, Loader, Notes};
@@ -44,7 +47,14 @@ pub struct Registry {
 struct Known {
     id: Option<String>,
     path: PathBuf,
+    backend: Backend,
     live: Option<Arc<Live>>,
+}
+
+impl Known {
+    fn is(&self, declared: &Declared, id: Option<&str>, path: &Path) -> bool {
+        self.path == path && self.id.as_deref() == id && self.backend == declared.backend
+    }
 }
 
 /// A live extension.
@@ -123,6 +133,26 @@ impl Registry {
         }
     }
 
+    /// An extension that somebody declares in place: known by its id from now on.
+    pub fn declare(&mut self, declared: Declared) -> Option<Arc<Live>> {
+        self.options.declared.push(declared.clone());
+        self.live(declared)
+    }
+
+    /// An extension that holds in one place, and cannot be named elsewhere.
+    pub fn unnamed(&mut self, declared: Declared) -> Option<Arc<Live>> {
+        self.live(declared)
+    }
+
+    /// Ends what lives outside of this process, all at once; gives what is worth telling.
+    pub fn close(&self) -> Vec<String> {
+        let all: Vec<&Arc<Live>> = self.all().collect();
+        std::thread::scope(|scope| {
+            let closing: Vec<_> = all.iter().map(|live| scope.spawn(|| live.extension.close())).collect();
+            closing.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        })
+    }
+
     /// Every extension that was loaded.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Live>> {
         self.known.iter().filter_map(|known| known.live.as_ref())
@@ -136,7 +166,7 @@ impl Registry {
 
     fn live(&mut self, declared: Declared) -> Option<Arc<Live>> {
         let (id, path) = key(&declared);
-        if let Some(known) = self.known.iter().find(|known| known.path == path && known.id == id) {
+        if let Some(known) = self.known.iter().find(|known| known.is(&declared, id.as_deref(), &path)) {
             return known.live.clone();
         }
         let mut notes = Notes::default();
@@ -149,7 +179,7 @@ impl Registry {
                 None
             }
         };
-        self.known.push(Known { id, path, live: live.clone() });
+        self.known.push(Known { id, path, backend: declared.backend, live: live.clone() });
         live
     }
 
@@ -173,14 +203,17 @@ impl Registry {
         self.begin(declared);
     }
 
-    /// Whether something that has begun has to be compiled, and is not there yet.
-    pub fn is_compiling(&mut self) -> bool {
-        self.pending.iter_mut().any(Pending::is_compiling)
+    /// Whether something that has begun has to be compiled, which takes a while.
+    pub fn compiles(&mut self) -> bool {
+        self.pending.iter_mut().any(Pending::compiles)
     }
 
     fn begin(&mut self, declared: Declared) {
+        if declared.backend != Backend::Component {
+            return;
+        }
         let (id, path) = key(&declared);
-        let known = self.known.iter().any(|known| known.path == path && known.id == id);
+        let known = self.known.iter().any(|known| known.is(&declared, id.as_deref(), &path));
         if known || self.pending.iter().any(|pending| pending.path == path && pending.id == id) {
             return;
         }
@@ -191,21 +224,18 @@ impl Registry {
     }
 
     fn load(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Live, Fault> {
+        if declared.backend != Backend::Component {
+            return self.plugin(declared, notes);
+        }
         let (id, path) = key(declared);
         let begun = self.pending.iter().position(|pending| pending.path == path && pending.id == id);
         let mut component = match begun.map(|at| self.pending.remove(at)) {
             Some(pending) => pending.finish(notes)?,
             None => self.loader(notes).describe(declared, notes)?,
         };
-        let Options { allow, environment, .. } = &self.options;
         let own_id = component.manifest().id.clone();
-        let mut granted = declared.allow.clone();
-        for (at, (id, grant)) in allow.iter().enumerate() {
-            if declared.id.as_ref() == Some(id) || own_id == *id {
-                granted.push(grant.clone());
-                self.used_grants.push(at);
-            }
-        }
+        let granted = self.granted(declared, &own_id);
+        let environment = &self.options.environment;
         component.grant(&granted, &|name| environment.get(name).map(str::to_owned), notes)?;
         Ok(Live {
             id: component.name().clone(),
@@ -213,6 +243,18 @@ impl Registry {
             shown: declared.shown.clone(),
             extension: Arc::new(component),
         })
+    }
+
+    /// What the config and the command line grant.
+    fn granted(&mut self, declared: &Declared, own_id: &str) -> Vec<Grant> {
+        let mut granted = declared.allow.clone();
+        for (at, (id, grant)) in self.options.allow.iter().enumerate() {
+            if declared.id.as_ref() == Some(id) || own_id == id {
+                granted.push(grant.clone());
+                self.used_grants.push(at);
+            }
+        }
+        granted
     }
 
     /// What loads components, made when the first one is named.

@@ -1,8 +1,8 @@
 //! The keys of a config file and of a server definition.
 
-use super::extension::EXTENSION;
+use super::extension::{EXTENSION, PLUGIN};
 use super::suite::ANSWERS;
-use super::table::{Key, Later, PLUGINS_LATER, Table, Takes};
+use super::table::{Key, Table, Takes};
 use Takes::{Anything, Boolean, Choice, Duration, Filled, List, Map, OneOf, Regex, Scalar, Size, Text};
 
 const CAPABILITY: Takes = OneOf(&[Boolean, Map(&Anything)]);
@@ -93,6 +93,12 @@ pub static CONFIG_ONLY: &[Key] = &[
         "{near: {path: ./near.wasm}}",
         "WebAssembly extensions by id: their matchers can be called in every suite.",
     ),
+    Key::new(
+        "plugins",
+        OneOf(&[Map(&OneOf(&[Text, Takes::Table(&PLUGIN)])), List(&OneOf(&[Text, Takes::Table(&PLUGIN)]))]),
+        "{near: {command: [python3, near.py], tools: [near]}}",
+        "Plugins by id: their matchers can be called in every suite. Text is the path of a `plugin.toml`.",
+    ),
     Key::new("reporters", List(&Text), "[human, junit=report.xml]", "Reports to write, as `--reporter` takes them."),
 ];
 
@@ -118,7 +124,7 @@ pub static CONFIG: Table = Table {
     groups: &[SERVER_KEYS, CONFIG_ONLY],
     one_of: &[],
     required: &[],
-    later: &[Later { name: "plugins", waits_for: PLUGINS_LATER }],
+    later: &[],
     elsewhere: &[(&[super::suite::LANES], "belongs in a suite file (`*.test.mcp.yml`)")],
 };
 

@@ -32,9 +32,6 @@ pub struct Later {
     pub waits_for: &'static str,
 }
 
-/// Why the keys of extensions wait.
-pub(super) const PLUGINS_LATER: &str = "plugins come in a later version";
-
 /// One key.
 #[derive(Debug)]
 pub struct Key {

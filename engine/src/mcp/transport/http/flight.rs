@@ -123,19 +123,19 @@ impl Flight {
                 }
                 Poll::Ready(Some(Err(error))) => Progress::Failed(Trouble::of_body(&error, self.read)),
                 Poll::Ready(None) => {
-                    connection.take().map(Kept::give_back);
+                    connection.take().into_iter().for_each(Kept::give_back);
                     Progress::Whole(std::mem::take(bytes))
                 }
             },
             Stage::Events { body, connection, parser } => {
                 let mut items = Vec::new();
                 match next_data(body, cx) {
-                    Poll::Pending => return Progress::Pending,
+                    Poll::Pending => Progress::Pending,
                     Poll::Ready(Some(Ok(data))) => {
                         self.read += data.len();
                         parser.push(&data, &mut |item| items.push(item));
                         self.keep(&items);
-                        return Progress::Items(items);
+                        Progress::Items(items)
                     }
                     Poll::Ready(Some(Err(error))) => {
                         parser.finish(&mut |item| items.push(item));
@@ -143,7 +143,7 @@ impl Flight {
                         Progress::StreamEnded(items, Some(Trouble::of_body(&error, self.read)))
                     }
                     Poll::Ready(None) => {
-                        connection.take().map(Kept::give_back);
+                        connection.take().into_iter().for_each(Kept::give_back);
                         parser.finish(&mut |item| items.push(item));
                         self.keep(&items);
                         Progress::StreamEnded(items, None)
