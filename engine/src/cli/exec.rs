@@ -24,6 +24,9 @@ pub(super) struct ExecArgs {
     /// The server under test, split into words as a shell does, without a shell [default: that of the config]
     #[arg(long, value_name = "COMMAND")]
     server_command: Option<String>,
+    /// The URL of the server under test, over Streamable HTTP
+    #[arg(long, value_name = "URL", conflicts_with = "server_command")]
+    server_url: Option<String>,
     /// How long a call may take when nothing else says: 500ms, 30s, 2m
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     timeout: Option<Duration>,
@@ -94,7 +97,10 @@ impl Given {
     /// The server of direct calls: that of the command line, or the one that the config names.
     fn server(&self) -> Result<Direct, String> {
         let cwd = std::env::current_dir().map_err(|error| format!("there is no working directory: {error}"))?;
-        let given = (!self.command.is_empty()).then(|| Arc::new(Server::from_command(&self.command, cwd)));
+        let given = match &self.args.server_url {
+            Some(url) => Some(Arc::new(Server::from_url(url, cwd))),
+            None => (!self.command.is_empty()).then(|| Arc::new(Server::from_command(&self.command, cwd))),
+        };
         if let Some(server) = given.clone().filter(|_| self.args.env_file.is_empty()) {
             return Ok(Direct { server, environment: Vec::new() });
         }
@@ -102,7 +108,8 @@ impl Given {
             .map_err(|problems| problems.render(false).trim_end().to_owned())?;
         let sole = if let [sole] = config.servers.as_slice() { Some(sole) } else { None };
         let server = given.or_else(|| config.server.as_ref().or(sole).cloned());
-        let none = "there is no server to call: pass `--server-command`, or a config that names exactly one";
+        let none =
+            "there is no server to call: pass `--server-command` or `--server-url`, or a config that names exactly one";
         server.map(|server| Direct { server, environment }).ok_or_else(|| none.to_owned())
     }
 
@@ -144,6 +151,7 @@ impl Given {
             env_file: env_file.clone(),
             extensions: extensions.clone(),
             lenient: *lenient,
+            url: None,
             command: self.command.clone(),
         }
     }

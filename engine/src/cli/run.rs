@@ -1,17 +1,24 @@
 //! `mcptest run`.
 
-use super::load::{Loaded, load};
+use super::load::{Loaded, Meanwhile, load_while};
 use super::screen;
 use super::{BAD_INPUT, FAILED, NO_TESTS, OK, RunArgs, Talk};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::collector::Collector;
 use crate::mcp::cassette::{Cassette, Deck, Redact, Reel, Tape};
+use crate::plan::Plan;
 use crate::reporter;
-use crate::run::{self, Options};
+use crate::run::{self, Early, Options};
 use std::sync::Arc;
 
 pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
-    let loaded = load(&args.suites, reporters(&args));
+    let jobs = args.jobs.into();
+    let mut early = None;
+    let mut start = |plan: &Plan, environment: &[(String, String)]| early = Early::start(plan, jobs, environment);
+    // A server that is recorded, or played, must not be started without the cassette.
+    let live = args.record.is_none() && args.replay.is_none();
+    let start: Option<Meanwhile<'_>> = if live { Some(&mut start) } else { None };
+    let loaded = load_while(&args.suites, reporters(&args), start);
     if let Some(code) = loaded.tell(talk) {
         return code;
     }
@@ -41,7 +48,7 @@ pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
     };
     let collector = Collector::new(reporters, loaded.redactor());
     let options = Options {
-        jobs: args.jobs.into(),
+        jobs,
         max_fail: if args.fail_fast { Some(1) } else { args.max_fail.map(|most| most as usize) },
         timeout: args.timeout,
         frames: args.show_frames || collector.wants_frames(),
@@ -50,7 +57,7 @@ pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
         environment: loaded.added,
         reel: reel.clone(),
     };
-    let ran = run::run(loaded.plan, options, collector);
+    let ran = run::run(loaded.plan, options, collector, early);
     Loaded::close(&loaded.reach, talk);
     let code = match ran {
         Ok((finished, code)) => {

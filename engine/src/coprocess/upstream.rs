@@ -146,7 +146,7 @@ impl Upstream {
                     _ => Ok(answer),
                 }
             }
-            Err(fault) if matches!(fault.code, Code::Timeout | Code::MalformedResponse) => {
+            Err(fault) if matches!(fault.code, Code::Timeout | Code::MalformedResponse | Code::HttpError) => {
                 Err(upstream(fault.code.name(), fault.message))
             }
             Err(fault) if fault.code == Code::CassetteMiss => Err(missed(&fault)),
@@ -227,7 +227,7 @@ impl Upstream {
         self.happened.push(posted(Body::SessionClosed(SessionClosed {
             session: link.heard.session,
             server: link.server,
-            exit: closed.exit.to_string(),
+            exit: closed.exit.map_or_else(|| "the connection was closed".to_owned(), |exit| exit.to_string()),
             by: closed.by,
             duration_ms: closed.took.as_secs_f64() * 1000.0,
         })));
@@ -248,7 +248,8 @@ impl Link {
             code => gone(code, told(&fault), stderr),
         };
         let tmp = Tmp::new(&server).map_err(|fault| failed(fault, ""))?;
-        let mut target = server.target(&tmp, &Arc::new(server.client.clone()), &environment);
+        let target = server.target(&tmp, &Arc::new(server.client.clone()), &environment);
+        let mut target = target.map_err(|fault| failed(fault, ""))?;
         // The awaited `ping` keeps the noise of a start out of the first step's window; there are no windows here.
         target.barrier = false;
         target.spool = server.spool(&tmp, reel);

@@ -8,6 +8,8 @@ use super::fault::{Code, Fault};
 use super::lifecycle::{self, Introduction};
 use super::message::{Kind, Message};
 use super::target::Target;
+use super::transport::http::Http;
+use super::transport::http::outcome::Ended;
 use super::transport::stdio::Stdio;
 use super::transport::{Closed, Incoming, Transport};
 use crate::child::Exit;
@@ -36,6 +38,15 @@ pub trait Witness {
 
     /// Something came on stderr.
     fn stderr(&mut self, _text: &str) {}
+
+    /// A line of the transcript: a request over HTTP and its status, an attempt, a stream that is resumed.
+    fn traffic(&mut self, _line: String) {}
+
+    /// Something worth knowing that is no failure.
+    fn note(&mut self, _note: String) {}
+
+    /// A value was fetched that must not reach a report.
+    fn secret(&mut self, _value: String) {}
 
     /// The answer to a request of the server, as a whole message; `None` leaves it unanswered. By default `ping` is
     /// answered and everything else is refused.
@@ -89,19 +100,38 @@ impl Connection {
     }
 
     fn reach(target: &Target) -> Result<Transport, Fault> {
-        let stdio = Stdio::start(&target.command, target.max_line).map_err(|error| {
+        let start = |command| Stdio::start(command, target.max_line).map(Box::new);
+        let process = target.command.as_ref().map(start).transpose().map_err(|error| {
             let fault = Fault::new(Code::StartFailed, error.to_string());
             error.hints().into_iter().fold(fault, Fault::hint)
         })?;
-        Ok(Transport::Stdio(Box::new(stdio)))
+        match (&target.endpoint, process) {
+            (Some(endpoint), process) => {
+                let http = Http::new(endpoint.clone(), process, target.max_line);
+                Ok(Transport::Http(Box::new(http.map_err(|why| Fault::new(Code::StartFailed, why))?)))
+            }
+            (None, Some(stdio)) => Ok(Transport::Stdio(stdio)),
+            (None, None) => Err(Fault::new(Code::StartFailed, "there is neither a command nor a URL")),
+        }
     }
 
     /// Everything before the first request: the ready line, the handshake if there is to be one, the barrier.
     pub async fn begin(&mut self, handshake: bool, witness: &mut dyn Witness) -> Result<Introduction, Fault> {
         self.await_ready_line(witness).await?;
+        let patience = self.target.startup_timeout;
+        if let Some(http) = self.transport.http() {
+            let prepared = http.prepare(patience).await;
+            self.note_queued(witness).map_err(Lost::early)?;
+            prepared?;
+        }
         if !handshake {
             return Ok(Introduction::default());
         }
+        self.initialize(witness).await
+    }
+
+    /// The handshake of the legacy era.
+    pub async fn initialize(&mut self, witness: &mut dyn Witness) -> Result<Introduction, Fault> {
         let patience = self.target.startup_timeout;
         let protocol = self.target.protocol.clone();
         let id = self.fresh_id();
@@ -118,12 +148,28 @@ impl Connection {
         })?;
         let mut introduction = lifecycle::introduction(&value, protocol.as_deref())
             .map_err(|message| Fault::new(Code::HandshakeFailed, message))?;
+        if let (Some(http), Some(revision)) = (self.transport.http(), &introduction.protocol_version) {
+            http.negotiated(revision);
+        }
         self.send(&lifecycle::initialized(), witness).await;
+        if let Some(http) = self.transport.http() {
+            http.listen_to_server().await;
+        }
         if self.target.barrier {
             let note = self.barrier(witness).await.map_err(Lost::early)?;
             introduction.notes.extend(note);
         }
         Ok(introduction)
+    }
+
+    /// Goes on after a pause: what came meanwhile belongs to nothing that is asked from now on. The note says that the
+    /// server did not answer.
+    pub async fn resume(&mut self, witness: &mut dyn Witness) -> Option<String> {
+        if !self.target.barrier || self.exit.is_some() {
+            return None;
+        }
+        // An exit is kept, and met by whoever asks next.
+        self.barrier(witness).await.unwrap_or_default()
     }
 
     /// Asks the server one thing and awaits the answer, a result or an error.
@@ -139,16 +185,17 @@ impl Connection {
         if let Some(params) = params {
             request["params"] = params;
         }
-        let crashed = |lost: Lost| match lost {
+        let lost = |lost: Lost| match lost {
             Lost::Exited(exit) => {
                 Fault::new(Code::Crashed, format!("the server ended before it answered `{method}` ({exit})"))
             }
+            Lost::Unanswered(ended) => ended.fault(&format!("`{method}`")),
             Lost::Failed(fault) => *fault,
         };
         if let Some(exit) = self.exit {
-            return Err(crashed(Lost::Exited(exit)));
+            return Err(lost(Lost::Exited(exit)));
         }
-        let answer = self.ask(&request, &id, Instant::now() + timeout, witness).await.map_err(crashed)?;
+        let answer = self.ask(&request, &id, Instant::now() + timeout, witness).await.map_err(lost)?;
         match answer {
             Some(Message { kind: Kind::Invalid { why, .. }, .. }) => {
                 let message = format!("the answer to `{method}` cannot be read: {why}");
@@ -200,7 +247,7 @@ impl Connection {
     pub async fn close(&mut self, hurried: bool, witness: &mut dyn Witness) -> Closed {
         let grace = self.target.shutdown_timeout;
         let mut closed = self.transport.close(if hurried { grace.min(HURRIED) } else { grace }).await;
-        self.exit.get_or_insert(closed.exit);
+        self.exit = self.exit.or(closed.exit);
         for incoming in std::mem::take(&mut closed.rest) {
             self.note(incoming, witness);
         }
@@ -236,18 +283,23 @@ impl Connection {
         Ok(())
     }
 
+    fn note_queued(&mut self, witness: &mut dyn Witness) -> Result<(), Lost> {
+        while let Some(incoming) = self.transport.next_queued() {
+            if let Some(exit) = self.note(incoming, witness) {
+                return Err(Lost::Exited(exit));
+            }
+        }
+        Ok(())
+    }
+
     /// An awaited `ping`: what a server does on start-up comes before its answer, and so belongs to nothing that is asked
     /// later. The note says that no answer came.
     async fn barrier(&mut self, witness: &mut dyn Witness) -> Result<Option<String>, Lost> {
         let id = self.fresh_id();
         let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
         let answered = self.ask(&ping, &id, Instant::now() + BARRIER, witness).await?.is_some();
-        self.transport.drain();
-        while let Some(incoming) = self.transport.next_queued() {
-            if let Some(exit) = self.note(incoming, witness) {
-                return Err(Lost::Exited(exit));
-            }
-        }
+        self.transport.drain().await;
+        self.note_queued(witness)?;
         if answered {
             return Ok(None);
         }
@@ -258,7 +310,7 @@ impl Connection {
         )))
     }
 
-    /// Sends a request and awaits its answer; `None` when the time is over, an error when the process ended.
+    /// Sends a request and awaits its answer; `None` when the time is over, an error when none can come any more.
     async fn ask(
         &mut self,
         request: &Json,
@@ -266,17 +318,23 @@ impl Connection {
         deadline: Instant,
         witness: &mut dyn Witness,
     ) -> Result<Option<Message>, Lost> {
-        if timeout_at(deadline, self.send(request, witness)).await.is_err() {
-            return Ok(None);
-        }
+        let Ok(ours) = timeout_at(deadline, self.send(request, witness)).await else { return Ok(None) };
+        let mut refused = false;
         loop {
             let Some(incoming) = self.transport.receive_by(deadline).await else { return Ok(None) };
             match incoming {
                 Incoming::Failed(fault) => return Err(Lost::Failed(fault)),
                 Incoming::Message(message)
-                    if message.id() == Some(id) && !matches!(message.kind, Kind::Request { .. }) =>
+                    if !matches!(message.kind, Kind::Request { .. })
+                        && message.id().is_some_and(|its| its == id || (refused && its.is_null())) =>
                 {
                     return Ok(Some(message));
+                }
+                Incoming::Head { ticket, head } if Some(ticket) == ours => {
+                    refused = head.status.is_client_error() || head.status.is_server_error();
+                }
+                Incoming::Ended(ended) if Some(ended.ticket) == ours && !ended.answers_elsewhere => {
+                    return Err(Lost::Unanswered(ended));
                 }
                 Incoming::Message(message) => {
                     if !self.take_in(message, deadline, witness).await {
@@ -305,11 +363,12 @@ impl Connection {
         }
     }
 
-    async fn send(&mut self, message: &Json, witness: &mut dyn Witness) {
+    /// The ticket of what was sent.
+    async fn send(&mut self, message: &Json, witness: &mut dyn Witness) -> Option<u64> {
         let line = format!("{message}\n");
         witness.sent(&line);
         // Why it failed is how the process ended, which is received like everything else.
-        let _ = self.transport.send(line.as_bytes()).await;
+        self.transport.send(line.as_bytes()).await.ok()
     }
 
     /// Shows what came to the witness; the exit when it is the end of the process.
@@ -319,7 +378,15 @@ impl Connection {
             Incoming::Noise(line) => witness.noise(line),
             Incoming::Oversize { head, bytes } => witness.noise(format!("{head}… ({bytes} bytes)")),
             Incoming::Stderr(text) => witness.stderr(&text),
-            Incoming::StderrClosed | Incoming::StdoutClosed | Incoming::Failed(_) => {}
+            Incoming::Traffic(line) => witness.traffic(line),
+            Incoming::Note(note) => witness.note(note),
+            Incoming::Secret(value) => witness.secret(value),
+            Incoming::Ended(ended) => {
+                if let Some(refusal) = ended.refusal() {
+                    witness.note(refusal);
+                }
+            }
+            Incoming::StderrClosed | Incoming::StdoutClosed | Incoming::Head { .. } | Incoming::Failed(_) => {}
             Incoming::Exited(exit) => {
                 self.exit = Some(exit);
                 return Some(exit);
@@ -336,6 +403,8 @@ enum Lost {
     Exited(Exit),
     /// No server is to blame.
     Failed(Box<Fault>),
+    /// The request over HTTP is over.
+    Unanswered(Box<Ended>),
 }
 
 impl Lost {
@@ -346,6 +415,11 @@ impl Lost {
                 Fault::new(Code::StartFailed, format!("the server ended before it was ready ({exit})"))
             }
             Lost::Failed(fault) => *fault,
+            Lost::Unanswered(ended) => {
+                let fault = ended.fault("`initialize`");
+                let code = if ended.head.is_some() { Code::HandshakeFailed } else { Code::StartFailed };
+                Fault { code, ..fault }
+            }
         }
     }
 }

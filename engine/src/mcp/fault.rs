@@ -30,6 +30,8 @@ pub enum Code {
     ConnectionLost,
     /// The cassette that is played has no such request.
     CassetteMiss,
+    /// The answer over HTTP is no message: a status that says so, or a body that is none.
+    HttpError,
 }
 
 impl Code {
@@ -43,6 +45,7 @@ impl Code {
             Code::MalformedResponse => "malformed_response",
             Code::ConnectionLost => "connection_lost",
             Code::CassetteMiss => "cassette_miss",
+            Code::HttpError => "http_error",
         }
     }
 }

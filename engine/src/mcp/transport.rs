@@ -1,12 +1,16 @@
 //! Ways to reach a server: each sends bytes, receives whatever comes, and closes.
 
+pub mod http;
 pub mod stdio;
 
 use crate::child::Exit;
 use crate::mcp::cassette::{Player, Recorder};
 use crate::mcp::fault::Fault;
 use crate::mcp::message::Message;
+use http::Http;
+use http::outcome::{Ended, Head};
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 use stdio::Stdio;
 use tokio::time::{Instant, timeout_at};
@@ -42,6 +46,21 @@ pub enum Incoming {
     Exited(Exit),
     /// Nothing can come, for a reason that is no server's: a cassette lacks what was asked.
     Failed(Box<Fault>),
+    /// Over HTTP: the head of an answer, before what its body holds.
+    Head {
+        /// What [`Transport::send`] returned for the request.
+        ticket: u64,
+        /// The head.
+        head: Arc<Head>,
+    },
+    /// Over HTTP: a request is over, after what its answer held.
+    Ended(Box<Ended>),
+    /// A line of the transcript: a request and its status, an attempt, a stream that is resumed.
+    Traffic(String),
+    /// Something worth knowing that is no failure.
+    Note(String),
+    /// A value that was fetched and must not reach a report.
+    Secret(String),
 }
 
 /// A way to a server that is open.
@@ -53,14 +72,17 @@ pub enum Transport {
     Replay(Box<Player>),
     /// Another transport, and a record of what crosses it.
     Recorded(Box<Transport>, Box<Recorder>),
+    /// A URL, and perhaps a process behind it.
+    Http(Box<Http>),
 }
 
 /// How a transport was closed, and what still came.
 #[derive(Debug, Default)]
 pub struct Closed {
-    /// How the process ended.
-    pub exit: Exit,
-    /// What it took: `eof`, `term` or `kill`; `itself` when nobody had asked it to.
+    /// How the process ended, where there was one.
+    pub exit: Option<Exit>,
+    /// What it took: `eof`, `term` or `kill`; `itself` when nobody had asked it to. Without a process `delete` when the
+    /// session was ended, or `closed`.
     pub by: &'static str,
     /// From the first word of the shutdown to the end.
     pub took: Duration,
@@ -71,15 +93,17 @@ pub struct Closed {
 }
 
 impl Transport {
-    /// Sends exactly these bytes; the caller ends the line.
+    /// Sends exactly these bytes; the caller ends the line. Over HTTP it returns at once with a ticket that stands in
+    /// what is told of the request.
     ///
     /// When dropped halfway, part of the bytes may have been sent.
-    pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub async fn send(&mut self, bytes: &[u8]) -> io::Result<u64> {
         match self {
-            Transport::Stdio(stdio) => stdio.send(bytes).await,
+            Transport::Stdio(stdio) => stdio.send(bytes).await.map(|()| 0),
+            Transport::Http(http) => http.send(bytes),
             Transport::Replay(player) => {
                 player.send(bytes);
-                Ok(())
+                Ok(0)
             }
             Transport::Recorded(inner, recorder) => {
                 recorder.sent(bytes);
@@ -94,7 +118,7 @@ impl Transport {
     pub async fn receive(&mut self) -> Incoming {
         match self {
             Transport::Stdio(stdio) => stdio.receive().await,
-            Transport::Replay(player) => match player.next() {
+            Transport::Replay(player) => match player.heard() {
                 Some(incoming) => incoming,
                 None => std::future::pending().await,
             },
@@ -103,6 +127,7 @@ impl Transport {
                 recorder.came(&incoming);
                 incoming
             }
+            Transport::Http(http) => http.receive().await,
         }
     }
 
@@ -116,6 +141,7 @@ impl Transport {
                 recorder.came(&incoming);
                 incoming
             }
+            Transport::Http(http) => http.receive().await,
         }
     }
 
@@ -129,11 +155,12 @@ impl Transport {
 
     /// Reads what is there right now into the queue, without waiting. A server that floods holds it up for a bounded
     /// amount only.
-    pub fn drain(&mut self) {
+    pub async fn drain(&mut self) {
         match self {
             Transport::Stdio(stdio) => stdio.drain(),
+            Transport::Http(http) => http.drain().await,
             Transport::Replay(_) => {}
-            Transport::Recorded(inner, _) => inner.drain(),
+            Transport::Recorded(inner, _) => Box::pin(inner.drain()).await,
         }
     }
 
@@ -141,21 +168,32 @@ impl Transport {
     pub fn next_queued(&mut self) -> Option<Incoming> {
         match self {
             Transport::Stdio(stdio) => stdio.next_queued(),
-            Transport::Replay(player) => player.next(),
+            Transport::Replay(player) => player.heard(),
             Transport::Recorded(inner, recorder) => {
                 let incoming = inner.next_queued()?;
                 recorder.came(&incoming);
                 Some(incoming)
             }
+            Transport::Http(http) => http.next_queued(),
         }
     }
 
-    /// The process and its streams, where the server is one.
+    /// The process and its streams, where one was started.
     pub fn process(&mut self) -> Option<&mut Stdio> {
         match self {
             Transport::Stdio(stdio) => Some(stdio),
+            Transport::Http(http) => http.process(),
             Transport::Replay(_) => None,
             Transport::Recorded(inner, _) => inner.process(),
+        }
+    }
+
+    /// The URL's side of it, where there is one.
+    pub fn http(&mut self) -> Option<&mut Http> {
+        match self {
+            Transport::Stdio(_) | Transport::Replay(_) => None,
+            Transport::Http(http) => Some(http),
+            Transport::Recorded(inner, _) => inner.http(),
         }
     }
 
@@ -169,6 +207,7 @@ impl Transport {
                 closed.rest.iter().for_each(|incoming| recorder.came(incoming));
                 closed
             }
+            Transport::Http(http) => http.close(grace).await,
         }
     }
 }
@@ -179,7 +218,10 @@ impl Incoming {
         match self {
             Incoming::Message(message) => message.raw.len(),
             Incoming::Noise(text) | Incoming::Stderr(text) | Incoming::Oversize { head: text, .. } => text.len(),
-            Incoming::StdoutClosed | Incoming::StderrClosed | Incoming::Exited(_) | Incoming::Failed(_) => 0,
+            Incoming::Traffic(text) | Incoming::Note(text) | Incoming::Secret(text) => text.len(),
+            Incoming::Ended(ended) => ended.body.as_ref().map_or(0, String::len),
+            Incoming::StdoutClosed | Incoming::StderrClosed | Incoming::Exited(_) => 0,
+            Incoming::Head { .. } | Incoming::Failed(_) => 0,
         }
     }
 }

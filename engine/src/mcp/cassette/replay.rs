@@ -151,7 +151,7 @@ impl Player {
     }
 
     /// The next thing that the recording says.
-    pub fn next(&mut self) -> Option<Incoming> {
+    pub fn heard(&mut self) -> Option<Incoming> {
         self.ready.pop_front()
     }
 

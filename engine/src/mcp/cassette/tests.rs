@@ -50,7 +50,7 @@ fn player(cassette: Cassette) -> Player {
 }
 
 fn raw(player: &mut Player) -> Json {
-    match player.next() {
+    match player.heard() {
         Some(Incoming::Message(message)) => message.value().unwrap(),
         other => panic!("{other:?}"),
     }
@@ -62,13 +62,13 @@ fn what_was_recorded_is_played_in_order_and_the_last_answer_stays() {
     let mut player = player(recorded(folder.path()));
     for (id, text) in [("x", "first [redacted]"), ("y", "second"), ("z", "second")] {
         player.send(&line(json!({"jsonrpc": "2.0", "id": id, "method": "read", "params": {"path": "/tmp/two/a"}})));
-        assert!(matches!(player.next(), Some(Incoming::Stderr(said)) if said == "reading /tmp/two/a\n"));
+        assert!(matches!(player.heard(), Some(Incoming::Stderr(said)) if said == "reading /tmp/two/a\n"));
         let expected = json!({"jsonrpc": "2.0", "id": id, "result": {"text": text, "at": "/tmp/two/a"}});
         assert_eq!(raw(&mut player), expected);
-        assert!(player.next().is_none());
+        assert!(player.heard().is_none());
     }
     player.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "die"})));
-    assert!(matches!(player.next(), Some(Incoming::Exited(Exit { code: Some(3), .. }))));
+    assert!(matches!(player.heard(), Some(Incoming::Exited(Exit { code: Some(3), .. }))));
 }
 
 #[test]
@@ -78,10 +78,10 @@ fn a_question_of_the_server_is_awaited_and_its_answer_compared() {
     for (roots, fits) in [(json!([]), true), (json!(["elsewhere"]), false)] {
         player.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "ask", "params": {"key": "s3cret"}})));
         assert_eq!(raw(&mut player), json!({"jsonrpc": "2.0", "id": 9, "method": "roots/list"}));
-        assert!(player.next().is_none(), "the answer comes first");
+        assert!(player.heard().is_none(), "the answer comes first");
         player.send(&line(json!({"jsonrpc": "2.0", "id": 9, "result": {"roots": roots}})));
         if !fits {
-            let Some(Incoming::Failed(fault)) = player.next() else { panic!("a miss") };
+            let Some(Incoming::Failed(fault)) = player.heard() else { panic!("a miss") };
             assert_eq!(fault.code, Code::CassetteMiss);
             assert!(fault.hints[0].contains("$.result.roots[0]: recorded nothing"), "{:?}", fault.hints);
         }
@@ -96,14 +96,14 @@ fn a_miss_shows_the_nearest_recording() {
     let read = |path: &str| line(json!({"jsonrpc": "2.0", "id": 1, "method": "read", "params": {"path": path}}));
     let mut strict = player(cassette.clone());
     strict.send(&read("/etc/other"));
-    let Some(Incoming::Failed(fault)) = strict.next() else { panic!("a miss") };
+    let Some(Incoming::Failed(fault)) = strict.heard() else { panic!("a miss") };
     assert_eq!(fault.message, "`a.json` has no recording of this `read`");
     assert_eq!(
         fault.hints[0],
         "the nearest one differs: $.params.path: recorded `\"${tmp}/a\"`, asked `\"/etc/other\"`"
     );
     strict.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "never"})));
-    let Some(Incoming::Failed(fault)) = strict.next() else { panic!("a miss") };
+    let Some(Incoming::Failed(fault)) = strict.heard() else { panic!("a miss") };
     assert!(fault.hints[0].starts_with("nothing like it"), "{:?}", fault.hints);
     strict.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})));
     assert_eq!(raw(&mut strict)["result"], json!({}));
@@ -111,7 +111,7 @@ fn a_miss_shows_the_nearest_recording() {
     cassette.ignore.push("$.params.path".into());
     let mut lenient = player(cassette);
     lenient.send(&read("/etc/other"));
-    assert!(matches!(lenient.next(), Some(Incoming::Stderr(_))));
+    assert!(matches!(lenient.heard(), Some(Incoming::Stderr(_))));
 }
 
 #[test]
