@@ -112,6 +112,16 @@ impl Connection {
         Ok(introduction)
     }
 
+    /// Goes on after a pause: what came meanwhile belongs to nothing that is asked from now on. The note says that the
+    /// server did not answer.
+    pub async fn resume(&mut self, witness: &mut dyn Witness) -> Option<String> {
+        if !self.target.barrier || self.exit.is_some() {
+            return None;
+        }
+        // An exit is kept, and met by whoever asks next.
+        self.barrier(witness).await.unwrap_or_default()
+    }
+
     /// Asks the server one thing and awaits the answer, a result or an error.
     pub async fn request(
         &mut self,

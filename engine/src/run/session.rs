@@ -76,17 +76,9 @@ impl Session {
             Ok(session) => session,
             Err(fault) => return Err(Box::new(Failed { fault, window })),
         };
-        let none = Respond::default();
-        let (captures, tmp) = (HashMap::new(), session.tmp());
-        let scripts = opening.file.map(|file| Scripts {
-            step: &none,
-            suite: &file.suite.respond,
-            server: &opening.server.respond,
-            capabilities: opening.capabilities,
-            scope: &file.scope,
-            row: None,
-            moment: Moment { captures: &captures, tmp: &tmp },
-        });
+        let (none, captures, tmp) = (Respond::default(), HashMap::new(), session.tmp());
+        let moment = Moment { captures: &captures, tmp: &tmp };
+        let scripts = opening.file.map(|file| scripts(file, opening.server, opening.capabilities, &none, moment));
         let mut start = Start { window: &mut window, scripts, turns: Turns::default(), server_turns: HashMap::new() };
         let begun = tokio::select! {
             begun = session.connection.begin(opening.handshake, &mut start) => begun,
@@ -121,6 +113,17 @@ impl Session {
             alarm: Alarm::default(),
             tmp,
         })
+    }
+
+    /// Goes on after a pause, with the scripts of a file for what the server asks meanwhile.
+    pub(super) async fn resume(&mut self, file: &FilePlan) -> Option<String> {
+        let (none, captures, tmp) = (Respond::default(), HashMap::new(), self.tmp());
+        let moment = Moment { captures: &captures, tmp: &tmp };
+        let scripts = scripts(file, &self.server, &self.capabilities, &none, moment);
+        let mut window = Window::default();
+        let (turns, server_turns) = (Turns::default(), HashMap::new());
+        let mut start = Start { window: &mut window, scripts: Some(scripts), turns, server_turns };
+        self.connection.resume(&mut start).await
     }
 
     /// `${tmp}`.
@@ -194,4 +197,16 @@ impl Witness for Window {
     fn stderr(&mut self, text: &str) {
         Window::stderr(self, text);
     }
+}
+
+/// What answers a server while it starts.
+fn scripts<'a>(
+    file: &'a FilePlan,
+    server: &'a Server,
+    capabilities: &'a Json,
+    none: &'a Respond,
+    moment: Moment<'a>,
+) -> Scripts<'a> {
+    let (suite, server) = (&file.suite.respond, &server.respond);
+    Scripts { step: none, suite, server, capabilities, scope: &file.scope, row: None, moment }
 }
