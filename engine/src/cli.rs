@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod client;
 mod completions;
+mod conformance;
 mod discover;
 mod exec;
 #[cfg(feature = "wasm")]
@@ -125,6 +126,13 @@ enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
+    /// Be the client that the official conformance suite judges: use everything that the server at URL has
+    #[command(hide = true)]
+    ConformanceClient {
+        /// Where the server listens
+        #[arg(value_name = "URL")]
+        url: String,
+    },
     /// Be an MCP server on stdin and stdout, to try mcptest with nothing else installed
     DemoServer,
 }
@@ -171,6 +179,9 @@ struct SuiteArgs {
     /// Turn unknown keys and names into warnings
     #[arg(long)]
     lenient: bool,
+    /// The URL of a running server to test, instead of the config's
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    url: Option<String>,
     /// The server to test, when no config names one
     #[arg(last = true, value_name = "SERVER COMMAND")]
     command: Vec<String>,
@@ -245,6 +256,7 @@ pub fn main() -> ExitCode {
         #[cfg(feature = "wasm")]
         Command::Cache { command: CacheCommand::Clean } => cache::clean(),
         Command::Completions { shell } => completions::completions(shell),
+        Command::ConformanceClient { url } => conformance::conformance_client(&url, &talk),
         Command::DemoServer => match crate::demo::main() {
             Ok(()) => OK,
             Err(_) => FAILED,

@@ -9,7 +9,6 @@ use super::{OK, Talk};
 use crate::discover::survey;
 use crate::discover::{Call, Item, Kind, Survey, Tried};
 use crate::event::redact::Redactor;
-use crate::mcp::era::Protocol;
 use crate::source::Json;
 use crate::suite::server::Server;
 use serde_json::json;
@@ -22,9 +21,7 @@ const SCHEMA_ECHO: &str = "json_schema_echo";
 
 pub(super) fn conformance_client(url: &str, talk: &Talk) -> u8 {
     let mut server = Server::from_url(url, PathBuf::from("."));
-    if let Ok(revision) = std::env::var("MCP_CONFORMANCE_PROTOCOL_VERSION") {
-        server.protocol = Protocol::of(&revision);
-    }
+    server.protocol = std::env::var("MCP_CONFORMANCE_PROTOCOL_VERSION").ok();
     let context: Json = std::env::var("MCP_CONFORMANCE_CONTEXT")
         .ok()
         .and_then(|context| serde_json::from_str(&context).ok())

@@ -13,6 +13,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::collections::HashMap;
 
+/// Where a request of the modern era names its revision.
+const REVISION: &str = "io.modelcontextprotocol/protocolVersion";
+/// Where a schema names the header of an argument.
+const HEADER: &str = "x-mcp-header";
 /// How deep arguments are looked for: a header belongs to what can be reached through `properties` alone.
 const MOST_DEPTH: usize = 16;
 
@@ -32,6 +36,29 @@ pub struct Parameter {
 }
 
 impl Mirror {
+    /// The headers of a line that is sent; none unless it speaks the modern era.
+    pub fn of(&self, line: &[u8]) -> Vec<(String, String)> {
+        if memchr::memmem::find(line, REVISION.as_bytes()).is_none() {
+            return Vec::new();
+        }
+        let message: Json = serde_json::from_slice(line).unwrap_or_default();
+        let meta = message.get("params").and_then(|params| params.get("_meta"));
+        let Some(revision) = meta.and_then(|meta| meta.get(REVISION)?.as_str()) else { return Vec::new() };
+        let mut headers = self.headers(&message);
+        headers.push(("MCP-Protocol-Version".to_owned(), encode(revision)));
+        headers
+    }
+
+    /// Takes in a line that came: a list of tools may say which arguments belong into headers.
+    pub fn hear(&mut self, line: &[u8]) {
+        if memchr::memmem::find(line, HEADER.as_bytes()).is_some()
+            && let Ok(message) = serde_json::from_slice::<Json>(line)
+            && let Some(result) = message.get("result")
+        {
+            self.learn(result);
+        }
+    }
+
     /// Takes in the tools of a `tools/list` result.
     pub fn learn(&mut self, result: &Json) {
         for tool in result.get("tools").and_then(Json::as_array).into_iter().flatten() {
@@ -84,7 +111,7 @@ fn collect(schema: &Json, path: &mut Vec<String>, found: &mut Vec<Parameter>) ->
     }
     for (name, property) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
         path.push(name.clone());
-        if let Some(header) = property.get("x-mcp-header") {
+        if let Some(header) = property.get(HEADER) {
             let header = header.as_str().ok_or_else(|| format!("the `x-mcp-header` of `{name}` is no text"))?;
             if header.is_empty() || !header.bytes().all(is_token) {
                 return Err(format!("`{header}`, the `x-mcp-header` of `{name}`, cannot name a header"));

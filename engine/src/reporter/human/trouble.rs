@@ -122,6 +122,7 @@ pub(super) fn frame(direction: Direction, text: &str, look: Look, limit: usize) 
         Direction::Sent => paint.dim("→"),
         Direction::Received => paint.dim("←"),
         Direction::Noise => paint.warning("← noise:"),
+        Direction::Http => paint.dim("· http:"),
     };
     let room = look.width.saturating_sub(INDENT.len() + 2).max(20);
     let shown = visible(text);
