@@ -17,12 +17,11 @@ mod wire;
 use super::stdio::Stdio;
 use super::{Closed, Incoming};
 use crate::mcp::message::{Kind, Line, Message, parse_line};
-use crate::mcp::mirror::Mirror;
 use bytes::Bytes;
 use endpoint::{Endpoint, Flavour, resolve};
 use flight::{Flight, Progress, Purpose, Stage};
 use http_body_util::Full;
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Uri};
 use outcome::{Ended, Head, Trouble, status_text};
 use std::collections::VecDeque;
@@ -52,7 +51,6 @@ pub struct Http {
     flights: Vec<Flight>,
     queue: VecDeque<Incoming>,
     last_ticket: u64,
-    mirror: Mirror,
 }
 
 impl Http {
@@ -74,7 +72,6 @@ impl Http {
             flights: Vec::new(),
             queue: VecDeque::new(),
             last_ticket: 0,
-            mirror: Mirror::default(),
         })
     }
 
@@ -95,11 +92,6 @@ impl Http {
         let mut headers = self.headers();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        for (name, value) in self.mirror.of(text) {
-            if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
-                headers.insert(name, value);
-            }
-        }
         headers.extend(self.endpoint.headers.clone());
         let request = request(Method::POST, &url, headers, Bytes::copy_from_slice(text));
         self.last_ticket += 1;
@@ -339,7 +331,6 @@ impl Http {
     }
 
     fn took_line(&mut self, flight: &mut Flight, bytes: &[u8], note: Option<String>) {
-        self.mirror.hear(bytes);
         let mut took = |mut message: Message| {
             if let (Kind::Response { id, .. } | Kind::Invalid { id: Some(id), .. }, Some(awaited)) =
                 (&message.kind, &flight.awaits)
