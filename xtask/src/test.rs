@@ -4,6 +4,7 @@ mod discover;
 mod docs;
 mod extensions;
 mod leftovers;
+mod plugins;
 mod projects;
 mod rust;
 mod suites;
@@ -49,7 +50,7 @@ struct Step {
     run: fn(&Engine) -> Findings,
 }
 
-const STEPS: [Step; 17] = [
+const STEPS: [Step; 18] = [
     Step { name: "format", run: |_| rust::format().into() },
     Step { name: "clippy", run: |_| rust::clippy().into() },
     Step { name: "guests", run: |_| guests::build(true).into() },
@@ -64,6 +65,7 @@ const STEPS: [Step; 17] = [
     Step { name: "new projects", run: projects::check },
     Step { name: "install from npm", run: |_| tools::install_node().into() },
     Step { name: "install from PyPI", run: |_| install_python().into() },
+    Step { name: "plugins", run: plugins::examples },
     Step { name: "real servers, right", run: suites::right },
     Step { name: "real servers, wrong", run: suites::wrong },
     Step { name: "real servers, found", run: discover::check },

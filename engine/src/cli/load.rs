@@ -49,7 +49,7 @@ pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
     setting.lenient |= config.lenient;
     let mut reach = extensions(args, &config, &setting, &mut diagnostics);
     let reporters = if reporters.is_empty() { config.reporters.clone() } else { reporters };
-    let reporting = reporter_extensions(&reporters, &config, &setting, &mut reach);
+    let reporting = reporter_extensions(&reporters, &setting, &mut reach);
     let mut missing = Vec::new();
     let found = files::find(&args.paths, &mut diagnostics, &mut missing);
     let mut suites = Vec::with_capacity(found.len());
@@ -159,19 +159,20 @@ fn extensions(args: &SuiteArgs, config: &Config, setting: &Setting, diagnostics:
 }
 
 /// The reporters that are extensions: files that end in `.wasm`, and ids of the config.
-fn reporter_extensions(
-    specs: &[String],
-    config: &Config,
-    setting: &Setting,
-    reach: &mut Reach,
-) -> HashMap<String, Arc<Live>> {
+fn reporter_extensions(specs: &[String], setting: &Setting, reach: &mut Reach) -> HashMap<String, Arc<Live>> {
     let names = specs.iter().map(|spec| spec.split_once('=').map_or(spec.as_str(), |(name, _)| name));
-    let is_extension = |name: &&str| {
-        !reporter::names().contains(name)
-            && (name.ends_with(".wasm") || config.extensions.iter().any(|known| known.id.as_deref() == Some(*name)))
+    let is_extension = |name: &str, reach: &Reach| {
+        !reporter::names().contains(&name) && (name.ends_with(".wasm") || name.ends_with(".toml") || reach.has(name))
     };
-    let live = |name: &str| Some((name.to_owned(), reach.reporter(name, &setting.working_dir)?));
-    names.filter(is_extension).filter_map(live).collect()
+    let mut found = HashMap::new();
+    for name in names {
+        if is_extension(name, reach)
+            && let Some(live) = reach.reporter(name, &setting.working_dir)
+        {
+            found.insert(name.to_owned(), live);
+        }
+    }
+    found
 }
 
 fn load_config(args: &SuiteArgs, setting: &Setting, diagnostics: &mut Diagnostics) -> Config {

@@ -1,9 +1,11 @@
 //! Declared plugins to live ones; nothing is started here.
 
 use super::{Live, Registry};
+use crate::child::Spawn;
 use crate::extension::capability::Grant;
 use crate::extension::declared::{Backend, Declared, Launch};
 use crate::extension::fault::{Code, Fault};
+use crate::extension::mcp::{Server, Way};
 use crate::extension::naming;
 use crate::extension::plugin::Plugin;
 use crate::extension::process::{self, Process, Speech};
@@ -16,7 +18,7 @@ impl Registry {
         let name: Arc<str> = declared.id.clone().unwrap_or_else(|| declared.shown.clone()).into();
         let granted = self.granted(declared, &name);
         let plugin = match &declared.backend {
-            Backend::Component => unreachable!("a component is no plugin"),
+            Backend::Component | Backend::Spec => unreachable!("neither is a plugin"),
             Backend::Bare { matcher, .. } if !naming::is_plugin_matcher(matcher) => {
                 let message = format!("plugin `{}`: {} cannot name a matcher", declared.shown, naming::quoted(matcher));
                 return Err(Fault::new(Code::LaunchFailed, &name, message)
@@ -33,7 +35,25 @@ impl Registry {
             Backend::Bound { launch, tools } => {
                 let speech = Speech::Bound { tools: tools.clone(), granted: granted.clone() };
                 let wire = self.process(&name, declared, launch, &granted, speech);
-                Plugin::new(name.clone(), String::new(), tools, wire)
+                Plugin::new(name.clone(), declared.version.clone(), tools, wire)
+            }
+            Backend::Server { launch, startup, tools } => {
+                let env = self.seen(&granted).into_iter().chain(launch.env.iter().cloned());
+                let spawn = Spawn {
+                    program: launch.argv.first().cloned().unwrap_or_default(),
+                    args: launch.argv.get(1..).unwrap_or_default().to_vec(),
+                    cwd: launch.folder.clone(),
+                    env: env.collect(),
+                    inherit_env: false,
+                };
+                let way = Way::Stdio { spawn, startup: *startup };
+                let wire = Box::new(Server::new(name.clone(), way, declared.timeout));
+                Plugin::new(name.clone(), declared.version.clone(), tools, wire)
+            }
+            Backend::Service(service) => {
+                let message = format!("plugin `{name}` is reached over HTTP ({})", service.url);
+                return Err(Fault::new(Code::RuntimeNotSupported, &name, message)
+                    .hint("list another runtime in its `plugin.toml`: this mcptest has no plugins over HTTP yet"));
             }
         };
         Ok(Live { id: name, extension: Arc::new(plugin), grants: granted, shown: declared.shown.clone() })
