@@ -27,6 +27,8 @@ mod extensions;
 mod fixture;
 #[path = "engine/hostile.rs"]
 mod hostile;
+#[path = "engine/http.rs"]
+mod http;
 #[path = "engine/interrupt.rs"]
 mod interrupt;
 #[path = "engine/invocation.rs"]
@@ -39,6 +41,8 @@ mod layers;
 mod plugins;
 #[path = "engine/plugins_bound.rs"]
 mod plugins_bound;
+#[path = "engine/seeds.rs"]
+mod seeds;
 #[path = "engine/select.rs"]
 mod select;
 #[path = "engine/streams.rs"]

@@ -144,8 +144,9 @@ impl Registry {
 
     /// An extension that somebody declares in place: known by its id from now on.
     pub fn declare(&mut self, declared: Declared) -> Option<Arc<Live>> {
-        self.options.declared.push(declared.clone());
-        self.live(declared)
+        let live = self.live(declared.clone())?;
+        self.options.declared.push(declared);
+        Some(live)
     }
 
     /// An extension that holds in one place, and cannot be named elsewhere.
@@ -234,9 +235,9 @@ impl Registry {
         self.begin(declared);
     }
 
-    /// Whether something that has begun has to be compiled, and is not there yet.
-    pub fn is_compiling(&mut self) -> bool {
-        self.pending.iter_mut().any(Pending::is_compiling)
+    /// Whether something that has begun has to be compiled, which takes a while.
+    pub fn compiles(&mut self) -> bool {
+        self.pending.iter_mut().any(Pending::compiles)
     }
 
     fn begin(&mut self, declared: Declared) {
