@@ -1,12 +1,14 @@
 //! A scripted plugin: a matcher, a reporter and a transform that does what the argument of the matcher says.
 //!
 //! ```text
-//! fixture-plugin [--bound | --mcp] [--pid-file FILE] [--ignore-eof] [--fork] [--handshake JSON|WORD]
+//! fixture-plugin [--bound | --mcp | --http FILE] [--pid-file FILE] [--ignore-eof] [--fork] [--handshake JSON|WORD]
 //! ```
 //!
-//! The argument of the matcher is `{do: WORD}`; the words are in [`deeds`] and [`wire`].
+//! The argument of the matcher is `{do: WORD}`; the words are in [`deeds`] and [`wire`]. `--http` listens on a
+//! free port, and writes its address into the file.
 
 mod deeds;
+mod http;
 mod mcp;
 mod wire;
 
@@ -34,6 +36,7 @@ fn main() {
             "--mcp" => options.mcp = true,
             "--ignore-eof" => options.ignore_eof = true,
             "--fork" => options.fork = true,
+            "--http" => http::serve(&value()),
             "--pid-file" => options.pid_file = Some(value()),
             "--handshake" => options.handshake = Some(value()),
             _ => panic!("unknown flag {arg}"),

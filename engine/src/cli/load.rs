@@ -171,7 +171,7 @@ impl Loaded {
         let named = self.config.secrets.iter().filter_map(|name| self.environment.get(name).map(str::to_owned));
         let cases = self.plan.files.iter().flat_map(|file| &file.cases);
         let passed_on = cases.flat_map(|case| case.server.secrets.iter().cloned());
-        let mut secrets: Vec<String> = named.chain(passed_on).collect();
+        let mut secrets: Vec<String> = named.chain(passed_on).chain(self.reach.secrets()).collect();
         secrets.sort();
         secrets.dedup();
         secrets

@@ -111,6 +111,11 @@ impl Reach {
         self.registry.named(file, base, None, Role::Reporter)
     }
 
+    /// What extensions are given and no report shows.
+    pub fn secrets(&self) -> Vec<String> {
+        self.registry.secrets()
+    }
+
     /// Whether an extension can be named by this id.
     pub fn has(&self, id: &str) -> bool {
         self.registry.has(id)

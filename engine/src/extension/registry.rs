@@ -37,6 +37,8 @@ pub struct Registry {
     pending: Vec<Pending>,
     known: Vec<Known>,
     used_grants: Vec<usize>,
+    /// What plugins are given and no report shows.
+    secrets: Vec<String>,
     /// Extensions that could not be loaded.
     pub problems: Diagnostics,
     /// Worth telling, and no problem.
@@ -167,6 +169,15 @@ impl Registry {
     pub fn has(&self, id: &str) -> bool {
         let is = |known: &Known| known.live.as_ref().is_some_and(|live| &*live.id == id);
         self.options.declared.iter().any(|declared| declared.id.as_deref() == Some(id)) || self.known.iter().any(is)
+    }
+
+    /// What plugins are given and no report shows: secrets of services, and granted variables.
+    pub fn secrets(&self) -> Vec<String> {
+        let granted = self.all().flat_map(|live| &live.grants).filter_map(|grant| match grant {
+            Grant::Env(name) => self.options.environment.get(name).map(str::to_owned),
+            _ => None,
+        });
+        self.secrets.iter().cloned().chain(granted).collect()
     }
 
     /// Every extension that was loaded.

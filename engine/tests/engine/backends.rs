@@ -5,19 +5,22 @@ use crate::guests::{cache, guest};
 use crate::kit::{Place, Said, fixture_plugin, said, verdicts};
 use crate::plugins::suite;
 use serde_json::{Value, json};
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
 
 /// The backends, in the order of the columns.
-const BACKENDS: [&str; 5] = ["component", "in_process", "bare", "bound", "mcp_stdio"];
+const BACKENDS: [&str; 6] = ["component", "in_process", "bare", "bound", "mcp_stdio", "mcp_http"];
 
 struct Row {
     /// What a component is told, and what a program is.
     deeds: [&'static str; 2],
     outcome: &'static str,
     /// What the next call comes to.
-    next: [&'static str; 5],
+    next: [&'static str; 6],
 }
 
-const FINE: [&str; 5] = ["passed"; 5];
+const FINE: [&str; 6] = ["passed"; 6];
 
 const TABLE: [Row; 8] = [
     Row { deeds: ["pass", "pass"], outcome: "passed", next: FINE },
@@ -30,7 +33,7 @@ const TABLE: [Row; 8] = [
     Row {
         deeds: ["panic", "crash"],
         outcome: "faulted (crashed)",
-        next: ["passed", "passed", "faulted (crashed)", "faulted (crashed)", "passed"],
+        next: ["passed", "passed", "faulted (crashed)", "faulted (crashed)", "passed", "faulted (crashed)"],
     },
 ];
 
@@ -59,6 +62,13 @@ fn place(backend: &str, deeds: &[&str], hasty: bool) -> Place {
             place.write("plugin.toml", &format!("{head}runtime = [\"jvm\", \"mcp_stdio\"]\n{table}"));
             format!("plugins: {{ bad: {{ manifest: ., timeout: {timeout} }} }}\n")
         }
+        "mcp_http" => {
+            let url = format!("http://{}/mcp", service(&place));
+            let table =
+                format!("[plugin.mcp_http]\nurl = \"{url}\"\ntimeout_sec = {}\n", timeout.trim_end_matches('s'));
+            place.write("plugin.toml", &format!("{head}runtime = \"mcp_http\"\n{table}"));
+            "plugins: { bad: . }\n".to_owned()
+        }
         "bound" => {
             format!("plugins: {{ bad: {{ command: {}, tools: [hostile], timeout: {timeout} }} }}\n", argv(&["--bound"]))
         }
@@ -71,6 +81,26 @@ fn place(backend: &str, deeds: &[&str], hasty: bool) -> Place {
     place.write("mcptest.yml", &format!("{config}{lines}"));
     place
 }
+
+/// Starts the scripted service; it ends with the place.
+fn service(place: &Place) -> String {
+    let file = place.path("address").to_str().expect("text").to_owned();
+    // The shell ends the service when the test's end of the pipe is gone.
+    let script = "\"$0\" --http \"$1\" & read -r line; kill $!";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", script, &fixture_plugin(), &file]).stdin(Stdio::piped()).stdout(Stdio::null());
+    let child = shell.spawn().expect("a shell");
+    SERVICES.lock().expect("no panic").push(child);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while !place.path("address").exists() {
+        assert!(Instant::now() < deadline, "the service does not listen");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    place.read("address")
+}
+
+/// Held until the tests end.
+static SERVICES: Mutex<Vec<Child>> = Mutex::new(Vec::new());
 
 fn report(place: &Place) -> Value {
     let mut command = place.command(&["run", "--json"]);
@@ -118,6 +148,46 @@ fn a_server_that_crashed_is_started_again_and_that_is_told() {
     );
     assert_eq!(place.read("pids").lines().count(), 4, "the server under test, and three starts");
     place.assert_nothing_left();
+}
+
+#[test]
+fn requests_over_http_are_tried_again_and_every_attempt_is_told() {
+    for (deed, outcome, attempts) in [
+        ("busy", "1: passed", 2),
+        ("broken", "1: passed", 2),
+        ("down", "1: faulted (extension_error)", 3),
+        ("forbidden", "1: faulted (extension_error)", 0),
+    ] {
+        let place = place("mcp_http", &[deed], false);
+        let said = place.mcptest(&["run", "--reporter", "ndjson"]);
+        let events: Vec<Value> = said.stdout.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let logs = events.iter().filter(|event| event["type"] == "log" && event["data"]["from"] == "extension");
+        let texts: Vec<&str> = logs.filter_map(|event| event["data"]["text"].as_str()).collect();
+        assert_eq!(texts.len(), attempts, "{deed}: {texts:?}");
+        for (at, text) in texts.iter().enumerate() {
+            assert!(text.starts_with(&format!("bad (warn): attempt {} of 4 in ", at + 2)), "{deed}: {text}");
+        }
+        let (_, report) = place.report(&[]);
+        let after = if ["busy", "broken"].contains(&deed) { "1: passed" } else { outcome };
+        assert_eq!(verdicts(&report), [after], "{deed}: {report:#}");
+    }
+}
+
+#[test]
+fn a_secret_is_sent_and_never_shown() {
+    for (header, sent) in [("Authorization", "Bearer [redacted]"), ("X-Token", "[redacted]")] {
+        let place = place("mcp_http", &["credentials"], false);
+        let auth = format!("auth_header = \"{header}\"\nauth_secret_env = \"PLUGIN_SECRET\"\n");
+        place.write("plugin.toml", &format!("{}{auth}", place.read("plugin.toml")));
+        let mut command = place.command(&["run", "--json"]);
+        let told = said(command.env("PLUGIN_SECRET", "s3cr3t-value").output().expect("it runs"));
+        let report: Value = serde_json::from_str(&told.stdout).expect("a report");
+        assert_eq!(crate::kit::messages(&report), [sent], "{report:#}");
+        assert!(!told.stdout.contains("s3cr3t-value") && !told.stderr.contains("s3cr3t-value"));
+        let unset = place.mcptest(&["run"]);
+        assert_eq!(unset.code, 4, "{}", unset.stderr);
+        assert!(unset.stderr.contains("`PLUGIN_SECRET` is not set"), "{}", unset.stderr);
+    }
 }
 
 #[test]

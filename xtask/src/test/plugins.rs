@@ -7,9 +7,11 @@ use super::Findings;
 use crate::engine::Engine;
 use crate::process::{output, root, tools_dir};
 use anyhow::{Context, Result, bail, ensure};
+use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// Checks and uses each.
 pub fn examples(engine: &Engine) -> Findings {
@@ -39,6 +41,7 @@ fn plugin(engine: &Engine, folder: &Path) -> Result<()> {
     let name = folder.file_name().and_then(|name| name.to_str()).context("a folder has a name")?;
     let path = found(folder, name)?;
     let path = path.to_str().context("a path is text")?;
+    let _service = if name.ends_with("-http") { Some(Service::start(folder)?) } else { None };
     run(engine, folder, &["extension", "inspect", path])?;
     run(engine, folder, &["extension", "check", path])?;
     let suites = home();
@@ -84,6 +87,32 @@ fn found(folder: &Path, name: &str) -> Result<PathBuf> {
     match &programs[..] {
         [program] => Ok(program.clone()),
         _ => bail!("it has no `plugin.toml`, no `build.sh`, and {} executable files", programs.len()),
+    }
+}
+
+/// A service that an example needs; it ends with this.
+struct Service(Child);
+
+impl Service {
+    /// Starts `server.py`, and waits until it listens.
+    fn start(folder: &Path) -> Result<Service> {
+        let python = tools_dir().join("venv-sdk1").join("bin").join("python3");
+        let child = Command::new(python).arg("server.py").current_dir(folder).stderr(Stdio::null()).spawn()?;
+        let mut service = Service(child);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while TcpStream::connect("127.0.0.1:8765").is_err() {
+            ensure!(service.0.try_wait()?.is_none(), "the service ended");
+            ensure!(Instant::now() < deadline, "the service does not listen");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(service)
+    }
+}
+
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -10,13 +10,17 @@ use crate::mcp::connection::{Connection, Witness};
 use crate::mcp::fault::{Code as ServerCode, Fault as ServerFault};
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::target::Target;
+use crate::mcp::transport::http::endpoint::Endpoint;
 use crate::source::Json;
 use serde_json::json;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The wait before the first restart, and the longest: each is twice the one before.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// How often a request over HTTP is made that a 5xx or a broken connection answers.
+const ATTEMPTS: u32 = 4;
 /// Pages of tools: more is a server that goes round in circles.
 const MOST_PAGES: usize = 100;
 
@@ -30,6 +34,8 @@ pub(in crate::extension) enum Way {
         /// How long its handshake may take.
         startup: Duration,
     },
+    /// It runs behind a URL.
+    Http(Box<Endpoint>),
 }
 
 /// A server and how it stands with it.
@@ -43,6 +49,8 @@ pub(super) struct Client {
     not_before: Option<Instant>,
     /// It cannot be reached at all.
     lost: Option<Fault>,
+    /// The last request may fare better a moment later.
+    transient: bool,
     seen: Seen,
     said: Vec<Said>,
 }
@@ -83,6 +91,7 @@ impl Client {
             crashes: 0,
             not_before: None,
             lost: None,
+            transient: false,
             seen: Seen::default(),
             said: Vec::new(),
         }
@@ -100,7 +109,15 @@ impl Client {
         }
         self.seen = Seen::default();
         let began = Instant::now();
-        let called = self.exchange(hook, arguments).await;
+        let mut called = self.exchange(hook, arguments).await;
+        for attempt in 2..=ATTEMPTS {
+            let Some(fault) = called.as_ref().err().filter(|_| std::mem::take(&mut self.transient)) else { break };
+            let pause = jittered(BACKOFF.0.saturating_mul(1 << (attempt - 2)).min(BACKOFF.1));
+            let text = format!("attempt {attempt} of {ATTEMPTS} in {pause:?}: {}", fault.message);
+            self.said.push(Said { by: self.name.clone(), level: Level::Warn, text });
+            tokio::time::sleep(pause).await;
+            called = self.exchange(hook, arguments).await;
+        }
         if called.is_ok() {
             self.crashes = 0;
         }
@@ -111,6 +128,7 @@ impl Client {
         });
         if let Err(fault) = &called {
             match fault.code {
+                Code::Crashed if matches!(self.way, Way::Http(_)) => {}
                 Code::Crashed => {
                     self.link = None;
                     let pause = BACKOFF.0.saturating_mul(1 << self.crashes.min(10)).min(BACKOFF.1);
@@ -137,7 +155,10 @@ impl Client {
             .map_err(|error| words::malformed(name, hook, INVALID, &format!("the arguments: {error}"), arguments))?;
         let params = json!({ "name": hook, "arguments": arguments });
         let answer = connection.request("tools/call", Some(params), self.timeout, &mut self.seen).await;
-        let answer = answer.map_err(|fault| explain(name, hook, fault, self.timeout, self.seen.strange.take()))?;
+        let answer = answer.map_err(|fault| {
+            self.transient = fault.transient;
+            explain(name, hook, fault, self.timeout, self.seen.strange.take())
+        })?;
         let body =
             answer.body().map_err(|malformed| words::malformed(name, hook, INVALID, &malformed.why, &answer.raw))?;
         if let Kind::Response { is_error: true, .. } = answer.kind {
@@ -171,12 +192,22 @@ impl Client {
             let start = Fault::new(Code::LaunchFailed, &name, format!("plugin `{name}` could not be started: {fault}"));
             fault.hints.into_iter().fold(start, Fault::hint)
         };
-        let Way::Stdio { spawn, startup } = &self.way;
-        let (target, startup) = (Target { startup_timeout: *startup, ..Target::command(spawn.clone()) }, *startup);
+        let (target, startup) = match &self.way {
+            Way::Stdio { spawn, startup } => (Target::command(spawn.clone()), *startup),
+            Way::Http(endpoint) => (Target::url(Endpoint::clone(endpoint)), self.timeout),
+        };
+        let target = Target { startup_timeout: startup, ..target };
         let mut connection = Connection::start(target).map_err(launch_failed)?;
         if let Err(fault) = connection.begin(true, &mut self.seen).await {
             connection.close(true, &mut self.seen).await;
+            self.transient = fault.transient;
             return Err(match fault.code {
+                ServerCode::ConnectionLost => {
+                    Fault::new(Code::LaunchFailed, &name, format!("plugin `{name}` cannot be reached: {fault}"))
+                }
+                ServerCode::HttpError => {
+                    Fault::new(Code::HandshakeFailed, &name, format!("plugin `{name}` refused the handshake: {fault}"))
+                }
                 ServerCode::StartFailed => {
                     Fault::new(Code::Crashed, &name, format!("plugin `{name}` ended in its handshake: {fault}"))
                 }
@@ -225,6 +256,9 @@ fn explain(name: &Arc<str>, call: &str, fault: ServerFault, most: Duration, stra
             words::malformed(name, call, INVALID, &format!("no answer came within {most:?}, and this did"), &raw)
         }
         (ServerCode::Timeout, None) => words::late(name, call, most),
+        (ServerCode::HttpError, _) => {
+            Fault::new(Code::ExtensionError, name, format!("plugin `{name}` failed in `{}`: {fault}", plain(call)))
+        }
         (ServerCode::MalformedResponse, raw) => {
             words::malformed(name, call, INVALID, &fault.message, &raw.unwrap_or_default())
         }
@@ -233,4 +267,10 @@ fn explain(name: &Arc<str>, call: &str, fault: ServerFault, most: Duration, stra
             Fault::new(Code::Crashed, name, message)
         }
     }
+}
+
+/// Between half of a pause and the whole of it, so that many clients don't come back at once.
+fn jittered(pause: Duration) -> Duration {
+    let random = RandomState::new().hash_one(Instant::now()) % 1000;
+    pause / 2 + pause.mul_f64(random as f64 / 2000.0)
 }
