@@ -14,12 +14,14 @@ pub mod fault;
 pub mod library;
 mod limits;
 pub mod log;
+mod mcp;
 pub mod naming;
 mod pending;
 pub mod plugin;
 pub mod process;
 pub mod reach;
 pub mod registry;
+pub mod spec;
 #[cfg(feature = "wasm")]
 pub mod wasm;
 #[cfg(not(feature = "wasm"))]
@@ -50,6 +52,14 @@ pub trait Extension: Send + Sync + std::fmt::Debug {
     fn observe(&self, event: &str) -> Result<Vec<Output>, Fault>;
     /// Ends a report.
     fn finish(&self) -> Result<Vec<Output>, Fault>;
+    /// Whether arguments are looked at when something is judged, and not before.
+    fn judges_late(&self) -> bool {
+        false
+    }
+    /// Tries what no run does, for authors; gives what is wrong with how it answers.
+    fn probe(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Ends whatever lives for it outside of this process; gives what is worth telling. Nothing is called afterwards.
     fn close(&self) -> Vec<String> {
         Vec::new()

@@ -11,6 +11,8 @@ mod kit;
 mod aegis;
 #[path = "engine/asking.rs"]
 mod asking;
+#[path = "engine/backends.rs"]
+mod backends;
 #[path = "engine/cache.rs"]
 mod cache;
 #[path = "engine/call.rs"]
@@ -41,6 +43,8 @@ mod layers;
 mod plugins;
 #[path = "engine/plugins_bound.rs"]
 mod plugins_bound;
+#[path = "engine/seeds.rs"]
+mod seeds;
 #[path = "engine/select.rs"]
 mod select;
 #[path = "engine/streams.rs"]

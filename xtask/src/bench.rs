@@ -4,6 +4,7 @@ mod extensions;
 mod http;
 mod inputs;
 mod measure;
+mod plugins;
 mod table;
 
 use crate::engine::{Engine, built};
@@ -56,6 +57,7 @@ pub fn run(quick: bool) -> Result<()> {
     check(&contest, &mut table)?;
     judging(&mut table)?;
     extensions::measure(&contest, &repetitions, &mut table)?;
+    plugins::measure(&contest, &repetitions, &mut table)?;
     let text = table.render();
     println!("\n{text}");
     if !quick {

@@ -5,6 +5,7 @@ mod discover;
 mod docs;
 mod extensions;
 mod leftovers;
+mod plugins;
 mod projects;
 mod rust;
 mod sdks;
@@ -66,6 +67,7 @@ const STEPS: &[Step] = &[
     Step { name: "new projects", run: projects::check },
     Step { name: "install from npm", run: |_| tools::install_node().into() },
     Step { name: "install from PyPI", run: |_| install_python().into() },
+    Step { name: "plugins", run: plugins::examples },
     Step { name: "install for SDKs", run: |_| tools::install_sdks().into() },
     Step { name: "SDKs", run: sdks::check },
     Step { name: "real servers, right", run: suites::right },

@@ -4,10 +4,12 @@
 //! fixture-plugin [--bound | --mcp | --http FILE] [--pid-file FILE] [--ignore-eof] [--fork] [--handshake JSON|WORD]
 //! ```
 //!
-//! The argument of the matcher is `{do: WORD}`; the words are in [`deeds`] and [`wire`]. `--http` listens on a free port
-//! and writes its address into the file.
+//! The argument of the matcher is `{do: WORD}`; the words are in [`deeds`] and [`wire`]. `--http` listens on a
+//! free port, and writes its address into the file.
 
 mod deeds;
+mod http;
+mod mcp;
 mod wire;
 
 use std::io::Write;
@@ -17,6 +19,7 @@ use std::process::{Command, Stdio};
 #[derive(Debug, Default)]
 pub(crate) struct Options {
     pub(crate) bound: bool,
+    pub(crate) mcp: bool,
     pub(crate) ignore_eof: bool,
     fork: bool,
     pub(crate) pid_file: Option<String>,
@@ -30,8 +33,10 @@ fn main() {
         let mut value = || args.next().unwrap_or_else(|| panic!("{arg} needs a value"));
         match arg.as_str() {
             "--bound" => options.bound = true,
+            "--mcp" => options.mcp = true,
             "--ignore-eof" => options.ignore_eof = true,
             "--fork" => options.fork = true,
+            "--http" => http::serve(&value()),
             "--pid-file" => options.pid_file = Some(value()),
             "--handshake" => options.handshake = Some(value()),
             _ => panic!("unknown flag {arg}"),

@@ -1,6 +1,6 @@
 //! The subprocess protocol, right by default, and wrong in the way that the argument says.
 
-use crate::{Options, deeds, fork, note};
+use crate::{Options, deeds, fork, mcp, note};
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 use std::os::unix::process::CommandExt;
@@ -11,6 +11,10 @@ use std::time::Duration;
 pub(crate) fn serve(options: &Options) {
     for line in std::io::stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line.expect("text")).expect("a request is JSON");
+        if options.mcp {
+            mcp::answer(&request).iter().for_each(|answer| raw(format!("{answer}\n").as_bytes()));
+            continue;
+        }
         let (id, params) = (&request["id"], &request["params"]);
         match request["method"].as_str() {
             Some("handshake") if options.bound => handshake(options, id),

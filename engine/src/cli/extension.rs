@@ -10,7 +10,7 @@ mod new;
 use super::{BAD_INPUT, EXTENSION, Talk, screen};
 use crate::diagnostic::Diagnostics;
 use crate::extension::registry::Options;
-use crate::extension::{Declared, Fault, Grant, Live, Registry, Role};
+use crate::extension::{Declared, Fault, Grant, Live, Registry, Role, spec};
 use crate::reporter::visible::visible;
 use crate::suite::environment::Environment;
 use clap::{Args, Subcommand};
@@ -21,16 +21,16 @@ use std::sync::Arc;
 pub(super) enum ExtensionCommand {
     /// Write a project that builds, and whose cases hold, into a folder of its name
     New(NewArgs),
-    /// Show what a component offers, asks for and imports
+    /// Show what a component or a plugin offers, asks for and runs on
     Inspect {
-        /// The component
-        #[arg(value_name = "FILE.wasm")]
+        /// The component, the plugin.toml or its folder, or the program
+        #[arg(value_name = "PATH")]
         file: PathBuf,
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Run a component's cases inside the sandbox, and values that no author thinks of
+    /// Run the cases of a component or a plugin, and what no author thinks of
     Check(CheckArgs),
     /// Measure what a call costs
     Bench(BenchArgs),
@@ -52,8 +52,8 @@ pub(super) struct NewArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// The component
-    #[arg(value_name = "FILE.wasm")]
+    /// The component, the plugin.toml or its folder, or the program
+    #[arg(value_name = "PATH")]
     file: PathBuf,
     /// Its cases (repeatable) [default: none; only what every extension must survive]
     #[arg(long, value_name = "cases.json")]
@@ -110,8 +110,25 @@ fn registry(declared: Vec<Declared>) -> Registry {
     Registry::new(Options { declared, allow: Vec::new(), cache: true, environment })
 }
 
+/// A component, a `plugin.toml` or its folder, or a program: whatever lies there.
 fn declared(file: &Path) -> Declared {
-    Declared::bare(std::path::absolute(file).unwrap_or_else(|_| file.to_owned()), file.to_string_lossy())
+    let path = std::path::absolute(file).unwrap_or_else(|_| file.to_owned());
+    let shown = file.to_string_lossy();
+    if let Some(manifest) = spec::at(&path) {
+        return Declared::spec(manifest, shown);
+    }
+    if is_program(&path) {
+        let folder = std::env::current_dir().unwrap_or_default();
+        return Declared::program(path, shown, folder);
+    }
+    Declared::bare(path, shown)
+}
+
+/// Whether a file is run, and not loaded.
+fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    let runs = |about: std::fs::Metadata| about.is_file() && about.permissions().mode() & 0o111 != 0;
+    path.extension().is_none_or(|end| end != "wasm") && path.metadata().is_ok_and(runs)
 }
 
 /// Loads one component with these grants; tells why it cannot, and gives the exit code.

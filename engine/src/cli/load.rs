@@ -60,7 +60,7 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
     setting.lenient |= config.lenient;
     let mut reach = extensions(args, &config, &setting, &mut diagnostics);
     let reporters = if reporters.is_empty() { config.reporters.clone() } else { reporters };
-    let by_extension = extension_reporters(&reporters, &config);
+    let by_extension = extension_reporters(&reporters, &reach);
     by_extension.iter().for_each(|name| reach.begin_reporter(name, &setting.working_dir));
     let mut missing = Vec::new();
     let found = files::find(&args.paths, &mut diagnostics, &mut missing);
@@ -171,7 +171,7 @@ impl Loaded {
         let named = self.config.secrets.iter().filter_map(|name| self.environment.get(name).map(str::to_owned));
         let cases = self.plan.files.iter().flat_map(|file| &file.cases);
         let passed_on = cases.flat_map(|case| case.server.secrets.iter().cloned());
-        let mut secrets: Vec<String> = named.chain(passed_on).collect();
+        let mut secrets: Vec<String> = named.chain(passed_on).chain(self.reach.secrets()).collect();
         secrets.sort();
         secrets.dedup();
         secrets
@@ -212,13 +212,12 @@ fn extensions(args: &SuiteArgs, config: &Config, setting: &Setting, diagnostics:
 }
 
 /// The reporters that are extensions: files that end in `.wasm`, and ids of the config.
-fn extension_reporters(specs: &[String], config: &Config) -> Vec<String> {
+fn extension_reporters(specs: &[String], reach: &Reach) -> Vec<String> {
     let names = specs.iter().map(|spec| spec.split_once('=').map_or(spec.as_str(), |(name, _)| name));
-    let is_extension = |name: &&str| {
-        !reporter::names().contains(name)
-            && (name.ends_with(".wasm") || config.extensions.iter().any(|known| known.id.as_deref() == Some(*name)))
+    let is_extension = |name: &str, reach: &Reach| {
+        !reporter::names().contains(&name) && (name.ends_with(".wasm") || name.ends_with(".toml") || reach.has(name))
     };
-    names.filter(is_extension).map(str::to_owned).collect()
+    names.filter(|name| is_extension(name, reach)).map(str::to_owned).collect()
 }
 
 fn load_config(args: &SuiteArgs, setting: &Setting, diagnostics: &mut Diagnostics) -> Config {

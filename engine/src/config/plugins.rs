@@ -7,11 +7,11 @@
 
 use super::extensions::{folder, grants, place};
 use crate::extension::declared::{Backend, Declared, Launch, PLUGIN_TIMEOUT};
-use crate::extension::{PROTOCOL_VERSION, plugin};
+use crate::extension::{PROTOCOL_VERSION, plugin, spec};
 use crate::schema::PLUGIN;
 use crate::source::reader::{Given, Reader};
 use crate::source::{Entry, Kind, Node, Span};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads the entries, a mapping by id or a list, and adds them to the extensions.
 pub(super) fn plugins(reader: &mut Reader<'_>, given: Option<Given>, mut all: Vec<Declared>) -> Vec<Declared> {
@@ -40,7 +40,12 @@ pub(super) fn plugins(reader: &mut Reader<'_>, given: Option<Given>, mut all: Ve
 }
 
 fn entry(reader: &mut Reader<'_>, key: Option<String>, span: Span, value: Node, base: &Path) -> Option<Declared> {
+    if let Kind::String(file) = &value.kind {
+        let declared = Declared::spec(manifest(base, file), file.clone());
+        return Some(Declared { id: key, place: place(reader, span), ..declared });
+    }
     let mut fields = reader.fields(value, &PLUGIN)?;
+    let spec = fields.take("manifest").and_then(|given| reader.text(given));
     let id_place = fields.place_of("id");
     let missing = ["command", "tools"].map(|key| (key, fields.place_of(key).is_none()));
     let written = fields.take("id").and_then(|given| reader.text(given));
@@ -59,6 +64,14 @@ fn entry(reader: &mut Reader<'_>, key: Option<String>, span: Span, value: Node, 
         reader.error(span, "a plugin needs an `id`").hints.push("`id: near`".to_owned());
         return None;
     };
+    if let Some(file) = spec {
+        if argv.is_some() || tools.is_some() {
+            reader.error(span, format!("plugin `{id}` has a `manifest`, which says its command and tools"));
+        }
+        let declared = Declared::spec(manifest(base, &file), file);
+        let timeout = timeout.unwrap_or(PLUGIN_TIMEOUT);
+        return Some(Declared { id: Some(id), allow, timeout, place: place(reader, span), ..declared });
+    }
     for (key, _) in missing.into_iter().filter(|(_, missing)| *missing) {
         let example = PLUGIN.key(key).map_or("", |key| key.example);
         reader.error(span, format!("plugin `{id}` needs `{key}`")).hints.push(format!("`{key}: {example}`"));
@@ -81,6 +94,11 @@ fn entry(reader: &mut Reader<'_>, key: Option<String>, span: Span, value: Node, 
         place: place(reader, span),
         ..Declared::bare(path, shown)
     })
+}
+
+fn manifest(base: &Path, file: &str) -> PathBuf {
+    let path = base.join(file);
+    spec::at(&path).unwrap_or(path)
 }
 
 /// A program, or a program and its arguments.

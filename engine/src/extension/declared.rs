@@ -17,6 +17,8 @@ pub const PLUGIN_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Declared {
     /// Its key in the config.
     pub id: Option<String>,
+    /// The version that its manifest gives; a component says its own.
+    pub version: String,
     /// The file: a component, a program, or a plugin's manifest.
     pub path: PathBuf,
     /// What it runs on.
@@ -59,6 +61,50 @@ pub enum Backend {
         /// What the user wants of it.
         tools: Vec<String>,
     },
+    /// A program that is an MCP server, with hooks for tools.
+    Server {
+        /// How it is started.
+        launch: Launch,
+        /// How long its handshake may take.
+        startup: Duration,
+        /// What is wanted of it.
+        tools: Vec<String>,
+    },
+    /// An MCP server behind a URL, with hooks for tools.
+    Service(Service),
+    /// A `plugin.toml`, which says what it runs on.
+    Spec,
+}
+
+impl Backend {
+    /// What it is called in a `plugin.toml`, and how it is reached.
+    pub fn describe(&self) -> (&'static str, String) {
+        match self {
+            Backend::Component => ("in_process", String::new()),
+            Backend::Bare { launch, .. } => ("subprocess without a handshake", launch.argv.join(" ")),
+            Backend::Bound { launch, .. } => ("subprocess", launch.argv.join(" ")),
+            Backend::Server { launch, .. } => ("mcp_stdio", launch.argv.join(" ")),
+            Backend::Service(service) => ("mcp_http", service.url.clone()),
+            Backend::Spec => ("plugin.toml", String::new()),
+        }
+    }
+}
+
+/// An MCP server behind a URL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Service {
+    /// Where it is.
+    pub url: String,
+    /// The header that carries a secret, and the variable that holds it.
+    pub header: Option<(String, String)>,
+    /// How long a request may take.
+    pub timeout: Duration,
+    /// Certificates to trust.
+    pub ca_bundle: Option<PathBuf>,
+    /// Whether its certificate is looked at.
+    pub verify: bool,
+    /// What is wanted of it.
+    pub tools: Vec<String>,
 }
 
 /// How a program is started.
@@ -87,6 +133,7 @@ impl Declared {
     pub fn bare(path: PathBuf, shown: impl Into<String>) -> Declared {
         Declared {
             id: None,
+            version: String::new(),
             path,
             backend: Backend::Component,
             shown: shown.into(),
@@ -104,5 +151,10 @@ impl Declared {
         let launch = Launch { argv: vec![path.to_string_lossy().into_owned()], folder, env: Vec::new() };
         let backend = Backend::Bare { launch, matcher: stem.clone(), method: stem.clone() };
         Declared { id: Some(stem), backend, timeout: PLUGIN_TIMEOUT, ..Declared::bare(path, shown) }
+    }
+
+    /// A plugin that a `plugin.toml` describes.
+    pub fn spec(path: PathBuf, shown: impl Into<String>) -> Declared {
+        Declared { backend: Backend::Spec, timeout: PLUGIN_TIMEOUT, ..Declared::bare(path, shown) }
     }
 }

@@ -39,6 +39,10 @@ pub fn is_tool(name: &str) -> bool {
 pub(super) trait Wire: Send + Sync + std::fmt::Debug {
     /// Calls a hook; arguments and result are JSON text, on one line.
     fn call(&self, hook: &str, arguments: &str) -> Result<String, Fault>;
+    /// Tries what no run does, for authors; gives what is wrong.
+    fn probe(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Ends what stands at the other end; gives what is worth telling.
     fn close(&self) -> Vec<String>;
 }
@@ -103,6 +107,14 @@ impl Extension for Plugin {
     fn finish(&self) -> Result<Vec<Output>, Fault> {
         let result = self.wire.call(FINISH, "{}")?;
         answer::outputs(&self.name, FINISH, &result)
+    }
+
+    fn judges_late(&self) -> bool {
+        true
+    }
+
+    fn probe(&self) -> Vec<String> {
+        self.wire.probe()
     }
 
     fn close(&self) -> Vec<String> {

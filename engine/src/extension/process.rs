@@ -12,6 +12,7 @@
 mod handshake;
 mod line;
 mod pipe;
+mod probe;
 
 use super::capability::Grant;
 use super::declared::Launch;
@@ -204,6 +205,10 @@ impl Wire for Process {
                 result
             }
         }
+    }
+
+    fn probe(&self) -> Vec<String> {
+        self.probe_it()
     }
 
     fn close(&self) -> Vec<String> {

@@ -2,7 +2,7 @@
 
 use super::declared::PLUGIN_TIMEOUT;
 use super::library::Library;
-use super::{Backend, Declared, Launch, Live, Registry, Role};
+use super::{Backend, Declared, Launch, Live, Registry, Role, spec};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{Source, Span};
 use crate::suite::{Command, Import, Imports, Program};
@@ -111,6 +111,16 @@ impl Reach {
         self.registry.named(file, base, None, Role::Reporter)
     }
 
+    /// What extensions are given and no report shows.
+    pub fn secrets(&self) -> Vec<String> {
+        self.registry.secrets()
+    }
+
+    /// Whether an extension can be named by this id.
+    pub fn has(&self, id: &str) -> bool {
+        self.registry.has(id)
+    }
+
     /// Whether any transform holds for the run.
     pub fn transforms_all(&self) -> bool {
         !self.named[1].is_empty()
@@ -135,9 +145,13 @@ impl Reach {
     }
 }
 
-/// The plugin that `--plugin` names: a program, for now.
+/// The plugin that `--plugin` names: a program, a `plugin.toml`, or the folder of one.
 fn plugin(file: &str, base: &Path) -> Declared {
-    Declared::program(base.join(file), file, base.to_owned())
+    let path = base.join(file);
+    match spec::at(&path) {
+        Some(manifest) => Declared::spec(manifest, file),
+        None => Declared::program(path, file, base.to_owned()),
+    }
 }
 
 /// An entry of `imports.subprocess_matchers`.

@@ -7,7 +7,7 @@ use super::declared::Backend;
 use super::fault::Fault;
 use super::pending::Pending;
 use super::wasm::{Component, Loader, Notes};
-use super::{Declared, Extension, Role};
+use super::{Declared, Extension, Role, spec};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::ExtensionUsed;
 use crate::matcher;
@@ -37,6 +37,8 @@ pub struct Registry {
     pending: Vec<Pending>,
     known: Vec<Known>,
     used_grants: Vec<usize>,
+    /// What plugins are given and no report shows.
+    secrets: Vec<String>,
     /// Extensions that could not be loaded.
     pub problems: Diagnostics,
     /// Worth telling, and no problem.
@@ -112,8 +114,14 @@ impl Registry {
         place: Option<(Arc<Source>, Span)>,
         role: Role,
     ) -> Option<Arc<Live>> {
-        let declared = self.meant(reference, base, place.clone());
-        let live = self.live(declared)?;
+        let named = self.known.iter().filter_map(|known| known.live.as_ref()).find(|live| &*live.id == reference);
+        let live = match named.cloned() {
+            Some(live) => live,
+            None => {
+                let declared = self.meant(reference, base, place.clone());
+                self.live(declared)?
+            }
+        };
         if !live.extension.manifest().is(role) {
             let roles: Vec<&str> = live.extension.manifest().roles.iter().map(|role| role.name()).collect();
             let problem = Diagnostic::error(format!("extension `{}` is no {}", live.id, role.name())).by_extension();
@@ -129,14 +137,18 @@ impl Registry {
             |declared: &&Declared| declared.id.as_deref() == Some(reference) || is_same_file(&declared.path, &path);
         match self.options.declared.iter().find(is_meant) {
             Some(declared) => declared.clone(),
-            None => Declared { place, ..Declared::bare(path, reference) },
+            None => match spec::at(&path) {
+                Some(file) => Declared { place, ..Declared::spec(file, reference) },
+                None => Declared { place, ..Declared::bare(path, reference) },
+            },
         }
     }
 
     /// An extension that somebody declares in place: known by its id from now on.
     pub fn declare(&mut self, declared: Declared) -> Option<Arc<Live>> {
-        self.options.declared.push(declared.clone());
-        self.live(declared)
+        let live = self.live(declared.clone())?;
+        self.options.declared.push(declared);
+        Some(live)
     }
 
     /// An extension that holds in one place, and cannot be named elsewhere.
@@ -153,6 +165,21 @@ impl Registry {
         })
     }
 
+    /// Whether an extension was declared under this id.
+    pub fn has(&self, id: &str) -> bool {
+        let is = |known: &Known| known.live.as_ref().is_some_and(|live| &*live.id == id);
+        self.options.declared.iter().any(|declared| declared.id.as_deref() == Some(id)) || self.known.iter().any(is)
+    }
+
+    /// What plugins are given and no report shows: secrets of services, and granted variables.
+    pub fn secrets(&self) -> Vec<String> {
+        let granted = self.all().flat_map(|live| &live.grants).filter_map(|grant| match grant {
+            Grant::Env(name) => self.options.environment.get(name).map(str::to_owned),
+            _ => None,
+        });
+        self.secrets.iter().cloned().chain(granted).collect()
+    }
+
     /// Every extension that was loaded.
     pub fn all(&self) -> impl Iterator<Item = &Arc<Live>> {
         self.known.iter().filter_map(|known| known.live.as_ref())
@@ -164,7 +191,23 @@ impl Registry {
         unused.map(|(_, (id, grant))| format!("`--allow {id}={grant}`: no extension `{id}` was loaded")).collect()
     }
 
+    /// What a declared extension runs on: a `plugin.toml` is read.
+    pub fn resolve(&self, declared: Declared) -> Result<Declared, Fault> {
+        match declared.backend {
+            Backend::Spec => spec::read(&declared, self.options.environment.is_ci()),
+            _ => Ok(declared),
+        }
+    }
+
     fn live(&mut self, declared: Declared) -> Option<Arc<Live>> {
+        let place = declared.place.clone();
+        let declared = match self.resolve(declared) {
+            Ok(declared) => declared,
+            Err(fault) => {
+                self.problems.push(placed(diagnostic(&fault), place));
+                return None;
+            }
+        };
         let (id, path) = key(&declared);
         if let Some(known) = self.known.iter().find(|known| known.is(&declared, id.as_deref(), &path)) {
             return known.live.clone();

@@ -11,6 +11,8 @@ pub struct Fault {
     pub message: String,
     /// The next actions.
     pub hints: Vec<String>,
+    /// Whether the same request may fare better a moment later: a 5xx, a connection that broke.
+    pub transient: bool,
 }
 
 /// The failure codes of servers.
@@ -53,7 +55,7 @@ impl Code {
 impl Fault {
     /// A fault without hints.
     pub fn new(code: Code, message: impl Into<String>) -> Fault {
-        Fault { code, message: message.into(), hints: Vec::new() }
+        Fault { code, message: message.into(), hints: Vec::new(), transient: false }
     }
 
     /// The same fault with one more thing to do about it.

@@ -61,6 +61,12 @@ pub static PLUGIN: Table = Table {
             "[python3, near.py]",
             "The program, or the whole command line as a list; it runs in this file's folder.",
         ),
+        Key::new(
+            "manifest",
+            Text,
+            "./near/plugin.toml",
+            "A `plugin.toml`, or its folder, instead of `command` and `tools`.",
+        ),
         Key::new("protocol_version", Count(1), "1", "The version of the protocol that it speaks (1)."),
         Key::new(
             "tools",
@@ -77,7 +83,7 @@ pub static PLUGIN: Table = Table {
         Key::new("timeout", Duration, "10s", "How long a call may take (5 s)."),
     ]],
     one_of: &[],
-    required: &["command", "tools"],
+    required: &[],
     later: &[],
     elsewhere: &[],
 };

@@ -18,7 +18,7 @@ pub(super) fn bench(args: &BenchArgs, talk: &Talk) -> u8 {
         }
     }
     let began = Instant::now();
-    let (_registry, live) = match load(&args.file, &args.allow, Some(Role::Matcher), talk) {
+    let (registry, live) = match load(&args.file, &args.allow, Some(Role::Matcher), talk) {
         Ok(loaded) => loaded,
         Err(code) => return code,
     };
@@ -43,6 +43,22 @@ pub(super) fn bench(args: &BenchArgs, talk: &Talk) -> u8 {
     }
     let request =
         Request { matcher: &matcher.name, expected: &args.expected, actual: &args.actual, path: "$", step: "bench" };
+    if live.extension.judges_late() {
+        let cost = cost(&*live.extension, &request);
+        registry.close();
+        return match cost {
+            Ok(call) => {
+                screen::print(&format!(
+                    "${} of {}\n  a call          {:>10.2} µs\n",
+                    matcher.name,
+                    live.id,
+                    call * 1e6
+                ));
+                OK
+            }
+            Err(fault) => tell_fault(&fault),
+        };
+    }
     let fresh = Declared { isolation: Isolation::Call, allow: live.grants.clone(), ..declared(&args.file) };
     let fresh = super::registry(vec![fresh]).configured().into_iter().next().flatten();
     let reused = cost(&*live.extension, &request);

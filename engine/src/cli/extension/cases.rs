@@ -5,7 +5,7 @@
 //!   { "name": "an odd number", "expected": true, "actual": 3, "verdict": "fail", "message": "wrong parity" } ] }
 //! ```
 
-use crate::extension::{Argument, Extension, Output, Request, Verdict};
+use crate::extension::{Argument, Code, Extension, Output, Request, Verdict};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -93,10 +93,20 @@ fn matched(matcher: &str, case: &Case, extension: &dyn Extension) -> Result<(), 
             _ => Err(format!("the argument is refused: {why}")),
         };
     }
-    let Some(actual) = &case.actual else { return Err("the argument is taken, and there is no `actual`".to_owned()) };
-    let actual = actual.to_string();
+    let actual = match &case.actual {
+        Some(actual) => actual.to_string(),
+        None if extension.judges_late() => "null".to_owned(),
+        None => return Err("the argument is taken, and there is no `actual`".to_owned()),
+    };
     let request = Request { matcher, expected: &expected, actual: &actual, path: "$", step: "cases" };
-    match (wanted, extension.evaluate(&request).map_err(told)?) {
+    let judged = match (wanted, extension.evaluate(&request)) {
+        // A plugin looks at its argument when it is called.
+        (Judged::Invalid, Err(fault)) if fault.code == Code::ExtensionError && extension.judges_late() => {
+            return part_of(&fault.message, message);
+        }
+        (_, judged) => judged.map_err(told)?,
+    };
+    match (wanted, judged) {
         (Judged::Pass, Verdict::Pass) => Ok(()),
         (Judged::Fail, Verdict::Fail(difference)) => {
             part_of(&difference.message, message)?;

@@ -1,9 +1,9 @@
 //! `mcptest extension inspect`.
 
 use super::{declared, registry, tell_fault};
-use crate::cli::{OK, screen};
+use crate::cli::{EXTENSION, OK, screen};
 use crate::extension::wasm::{PACKAGE, Shape};
-use crate::extension::{Extension as _, Manifest};
+use crate::extension::{Backend, Declared, Extension as _, Manifest, Registry};
 use crate::reporter::visible::visible;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -11,7 +11,15 @@ use std::path::Path;
 
 pub(super) fn inspect(file: &Path, as_json: bool) -> u8 {
     let mut registry = registry(Vec::new());
-    let component = match registry.inspect(&declared(file)) {
+    let declared = match registry.resolve(declared(file)) {
+        Ok(declared) => declared,
+        Err(fault) => return tell_fault(&fault),
+    };
+    if declared.backend != Backend::Component {
+        return plugin(registry, declared, as_json);
+    }
+    let file = declared.path.as_path();
+    let component = match registry.inspect(&declared) {
         Ok(component) => component,
         Err(fault) => return tell_fault(&fault),
     };
@@ -21,6 +29,32 @@ pub(super) fn inspect(file: &Path, as_json: bool) -> u8 {
     match as_json {
         true => screen::print(&format!("{:#}\n", document(manifest, shape, bytes.len(), &digest))),
         false => screen::print(&page(manifest, shape, bytes.len(), &digest)),
+    }
+    OK
+}
+
+/// What is known of a plugin without starting it.
+fn plugin(mut registry: Registry, declared: Declared, as_json: bool) -> u8 {
+    let (runtime, reached) = declared.backend.describe();
+    let Some(live) = registry.declare(declared) else {
+        screen::tell(&registry.problems.render(false));
+        return EXTENSION;
+    };
+    let used = live.used();
+    match as_json {
+        true => screen::print(&format!(
+            "{:#}\n",
+            json!({"id": used.id, "version": used.version, "roles": used.roles, "matchers": used.matchers,
+                "runtime": runtime, "reachedBy": reached})
+        )),
+        false => screen::print(&format!(
+            "{} {}\n  roles     {}\n  runtime   {runtime}: {}\n  matchers  {}\n  asks for  what its manifest says when it is started\n",
+            visible(&used.id),
+            visible(&used.version),
+            used.roles.join(", "),
+            visible(&reached),
+            visible(&used.matchers.join(", ")),
+        )),
     }
     OK
 }

@@ -122,7 +122,8 @@ impl Ended {
     /// Why `what` has no answer.
     pub fn fault(&self, what: &str) -> Fault {
         if let Some(trouble) = &self.trouble {
-            let fault = Fault::new(Code::ConnectionLost, format!("no answer to {what}: {}", trouble.message));
+            let mut fault = Fault::new(Code::ConnectionLost, format!("no answer to {what}: {}", trouble.message));
+            fault.transient = matches!(trouble.kind, "closed" | "truncated");
             return match trouble.kind {
                 "refused" => fault.hint("is the server running, and is the port of `url` right?"),
                 "tls" => fault.hint("`tls: { caBundle: FILE }` trusts further certificates"),
@@ -139,7 +140,8 @@ impl Ended {
         if let Some(odd) = &self.odd {
             message.push_str(&format!(" ({odd})"));
         }
-        let fault = Fault::new(Code::HttpError, message);
+        let mut fault = Fault::new(Code::HttpError, message);
+        fault.transient = head.status.is_server_error();
         match head.status.as_u16() {
             401 | 403 => fault.hint("credentials are given with `auth` or `headers` of the server"),
             404 | 405 if head.header("mcp-session-id").is_none() => fault

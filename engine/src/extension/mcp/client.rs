@@ -1,0 +1,276 @@
+//! One MCP server, opened when it is needed and opened again when it has crashed.
+
+use super::result::{self, Outcome};
+use crate::child::Spawn;
+use crate::extension::Limits;
+use crate::extension::fault::{Code, Fault, plain};
+use crate::extension::log::{Level, Said};
+use crate::extension::plugin::words::{self, INVALID};
+use crate::mcp::connection::{Connection, Witness};
+use crate::mcp::fault::{Code as ServerCode, Fault as ServerFault};
+use crate::mcp::message::{Kind, Message};
+use crate::mcp::target::Target;
+use crate::mcp::transport::http::endpoint::Endpoint;
+use crate::source::Json;
+use serde_json::json;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// The wait before the first restart, and the longest: each is twice the one before.
+const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// How often a request over HTTP is made that a 5xx or a broken connection answers.
+const ATTEMPTS: u32 = 4;
+/// Pages of tools: more is a server that goes round in circles.
+const MOST_PAGES: usize = 100;
+
+/// How the server is reached.
+#[derive(Debug, Clone)]
+pub(in crate::extension) enum Way {
+    /// It is started.
+    Stdio {
+        /// The process.
+        spawn: Spawn,
+        /// How long its handshake may take.
+        startup: Duration,
+    },
+    /// It runs behind a URL.
+    Http(Box<Endpoint>),
+}
+
+/// A server and how it stands with it.
+pub(super) struct Client {
+    name: Arc<str>,
+    way: Way,
+    timeout: Duration,
+    link: Option<(Connection, Vec<String>)>,
+    /// Crashes since the last answer, and when the next start may be.
+    crashes: u32,
+    not_before: Option<Instant>,
+    /// It cannot be reached at all.
+    lost: Option<Fault>,
+    /// The last request may fare better a moment later.
+    transient: bool,
+    seen: Seen,
+    said: Vec<Said>,
+}
+
+/// What came beside the answer.
+#[derive(Default)]
+struct Seen {
+    stderr: String,
+    /// The first line that answers nothing.
+    strange: Option<String>,
+}
+
+impl Witness for Seen {
+    fn received(&mut self, message: Message) {
+        if matches!(message.kind, Kind::Response { .. } | Kind::Invalid { .. }) {
+            self.strange.get_or_insert(message.raw);
+        }
+    }
+
+    fn noise(&mut self, line: String) {
+        self.strange.get_or_insert(line);
+    }
+
+    fn stderr(&mut self, text: &str) {
+        self.stderr.push_str(text);
+        let over = self.stderr.len().saturating_sub(Limits::TAIL);
+        self.stderr.drain(..self.stderr.ceil_char_boundary(over));
+    }
+}
+
+impl Client {
+    pub(super) fn new(name: Arc<str>, way: Way, timeout: Duration) -> Client {
+        Client {
+            name,
+            way,
+            timeout,
+            link: None,
+            crashes: 0,
+            not_before: None,
+            lost: None,
+            transient: false,
+            seen: Seen::default(),
+            said: Vec::new(),
+        }
+    }
+
+    /// Takes what is worth telling of the last call.
+    pub(super) fn said(&mut self) -> Vec<Said> {
+        std::mem::take(&mut self.said)
+    }
+
+    /// Calls a hook.
+    pub(super) async fn call(&mut self, hook: &str, arguments: &str) -> Result<String, Fault> {
+        if let Some(fault) = &self.lost {
+            return Err(fault.clone().hint("that was the first fault of it"));
+        }
+        self.seen = Seen::default();
+        let began = Instant::now();
+        let mut called = self.exchange(hook, arguments).await;
+        for attempt in 2..=ATTEMPTS {
+            let Some(fault) = called.as_ref().err().filter(|_| std::mem::take(&mut self.transient)) else { break };
+            let pause = jittered(BACKOFF.0.saturating_mul(1 << (attempt - 2)).min(BACKOFF.1));
+            let text = format!("attempt {attempt} of {ATTEMPTS} in {pause:?}: {}", fault.message);
+            self.said.push(Said { by: self.name.clone(), level: Level::Warn, text });
+            tokio::time::sleep(pause).await;
+            called = self.exchange(hook, arguments).await;
+        }
+        if called.is_ok() {
+            self.crashes = 0;
+        }
+        let called = called.map_err(|fault| Fault {
+            took: began.elapsed(),
+            stderr: std::mem::take(&mut self.seen.stderr),
+            ..fault
+        });
+        if let Err(fault) = &called {
+            match fault.code {
+                Code::Crashed if matches!(self.way, Way::Http(_)) => {}
+                Code::Crashed => {
+                    self.link = None;
+                    let pause = BACKOFF.0.saturating_mul(1 << self.crashes.min(10)).min(BACKOFF.1);
+                    self.not_before = Some(Instant::now() + pause);
+                    self.crashes += 1;
+                }
+                Code::LaunchFailed | Code::HandshakeFailed => self.lost = Some(fault.clone()),
+                _ => {}
+            }
+        }
+        called
+    }
+
+    async fn exchange(&mut self, hook: &str, arguments: &str) -> Result<String, Fault> {
+        if self.link.is_none() {
+            self.link = Some(self.open().await?);
+        }
+        let Some((connection, tools)) = &mut self.link else { unreachable!("it was opened above") };
+        let name = &self.name;
+        if !tools.iter().any(|tool| tool == hook) {
+            return Err(words::not_exposed(name, hook, tools));
+        }
+        let arguments: Json = serde_json::from_str(arguments)
+            .map_err(|error| words::malformed(name, hook, INVALID, &format!("the arguments: {error}"), arguments))?;
+        let params = json!({ "name": hook, "arguments": arguments });
+        let answer = connection.request("tools/call", Some(params), self.timeout, &mut self.seen).await;
+        let answer = answer.map_err(|fault| {
+            self.transient = fault.transient;
+            explain(name, hook, fault, self.timeout, self.seen.strange.take())
+        })?;
+        let body =
+            answer.body().map_err(|malformed| words::malformed(name, hook, INVALID, &malformed.why, &answer.raw))?;
+        if let Kind::Response { is_error: true, .. } = answer.kind {
+            let code = body["code"].as_i64().unwrap_or_default();
+            let data = body.get("data").map(Json::to_string);
+            return Err(words::refused(
+                name,
+                hook,
+                code,
+                body["message"].as_str().unwrap_or_default(),
+                data.as_deref(),
+            ));
+        }
+        result::of(&body).map_err(|outcome| match outcome {
+            Outcome::Failed(text) => {
+                Fault::new(Code::ExtensionError, name, format!("plugin `{name}` failed in `{hook}`: {}", plain(&text)))
+            }
+            Outcome::Unreadable(why) => words::malformed(name, hook, INVALID, why, &answer.raw),
+        })
+    }
+
+    /// Starts the server, shakes hands, and lists its tools.
+    async fn open(&mut self) -> Result<(Connection, Vec<String>), Fault> {
+        if let Some(when) = self.not_before.take() {
+            tokio::time::sleep_until(when.into()).await;
+            let text = format!("is started again after {}", super::crashes(self.crashes));
+            self.said.push(Said { by: self.name.clone(), level: Level::Warn, text });
+        }
+        let name = self.name.clone();
+        let launch_failed = |fault: ServerFault| {
+            let start = Fault::new(Code::LaunchFailed, &name, format!("plugin `{name}` could not be started: {fault}"));
+            fault.hints.into_iter().fold(start, Fault::hint)
+        };
+        let (target, startup) = match &self.way {
+            Way::Stdio { spawn, startup } => (Target::command(spawn.clone()), *startup),
+            Way::Http(endpoint) => (Target::url(Endpoint::clone(endpoint)), self.timeout),
+        };
+        let target = Target { startup_timeout: startup, ..target };
+        let mut connection = Connection::start(target).map_err(launch_failed)?;
+        if let Err(fault) = connection.begin(true, &mut self.seen).await {
+            connection.close(true, &mut self.seen).await;
+            self.transient = fault.transient;
+            return Err(match fault.code {
+                ServerCode::ConnectionLost => {
+                    Fault::new(Code::LaunchFailed, &name, format!("plugin `{name}` cannot be reached: {fault}"))
+                }
+                ServerCode::HttpError => {
+                    Fault::new(Code::HandshakeFailed, &name, format!("plugin `{name}` refused the handshake: {fault}"))
+                }
+                ServerCode::StartFailed => {
+                    Fault::new(Code::Crashed, &name, format!("plugin `{name}` ended in its handshake: {fault}"))
+                }
+                _ => Fault::new(Code::HandshakeFailed, &name, format!("plugin `{name}`: {fault}"))
+                    .hint("if it needs longer to start, raise `startup_timeout_sec` in its `plugin.toml`"),
+            });
+        }
+        let tools = self.tools(&mut connection, startup).await?;
+        Ok((connection, tools))
+    }
+
+    async fn tools(&mut self, connection: &mut Connection, most: Duration) -> Result<Vec<String>, Fault> {
+        let (name, call) = (&self.name, "tools/list");
+        let mut tools = Vec::new();
+        let mut cursor: Option<Json> = None;
+        for _ in 0..MOST_PAGES {
+            let params = cursor.take().map(|cursor| json!({ "cursor": cursor }));
+            let answer = connection.request(call, params, most, &mut self.seen).await;
+            let answer = answer.map_err(|fault| explain(name, call, fault, most, self.seen.strange.take()))?;
+            let body = answer.body().unwrap_or_default();
+            let Some(page) = body["tools"].as_array() else {
+                return Err(Fault::new(Code::HandshakeFailed, name, format!("plugin `{name}` lists no tools"))
+                    .hint(format!("it answered `tools/list` with {}", plain(&answer.raw))));
+            };
+            tools.extend(page.iter().filter_map(|tool| tool["name"].as_str()).map(str::to_owned));
+            cursor = body.get("nextCursor").filter(|cursor| cursor.is_string()).cloned();
+            if cursor.is_none() {
+                break;
+            }
+        }
+        Ok(tools)
+    }
+
+    /// Ends the server.
+    pub(super) async fn close(&mut self) {
+        if let Some((mut connection, _)) = self.link.take() {
+            connection.close(false, &mut self.seen).await;
+        }
+    }
+}
+
+/// What the client says of a call that came to nothing.
+fn explain(name: &Arc<str>, call: &str, fault: ServerFault, most: Duration, strange: Option<String>) -> Fault {
+    match (fault.code, strange) {
+        (ServerCode::Timeout, Some(raw)) => {
+            words::malformed(name, call, INVALID, &format!("no answer came within {most:?}, and this did"), &raw)
+        }
+        (ServerCode::Timeout, None) => words::late(name, call, most),
+        (ServerCode::HttpError, _) => {
+            Fault::new(Code::ExtensionError, name, format!("plugin `{name}` failed in `{}`: {fault}", plain(call)))
+        }
+        (ServerCode::MalformedResponse, raw) => {
+            words::malformed(name, call, INVALID, &fault.message, &raw.unwrap_or_default())
+        }
+        _ => {
+            let message = format!("plugin `{name}` ended before it answered `{}`: {fault}", plain(call));
+            Fault::new(Code::Crashed, name, message)
+        }
+    }
+}
+
+/// Between half of a pause and the whole of it, so that many clients don't come back at once.
+fn jittered(pause: Duration) -> Duration {
+    let random = RandomState::new().hash_one(Instant::now()) % 1000;
+    pause / 2 + pause.mul_f64(random as f64 / 2000.0)
+}

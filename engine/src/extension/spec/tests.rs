@@ -1,0 +1,102 @@
+//! Every field of the manifest, its default, and every rule.
+
+use super::*;
+use crate::extension::declared::{PLUGIN_TIMEOUT, TIMEOUT};
+
+const HEAD: &str = "[plugin]\nid = \"near\"\nversion = \"1.0.0\"\nkind = \"matcher\"\n";
+
+fn load(text: &str, is_ci: bool) -> Result<Declared, Fault> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join(FILE);
+    std::fs::write(&path, text).expect("a file");
+    read(&Declared::spec(path, FILE), is_ci)
+}
+
+fn code(text: &str) -> Option<Code> {
+    load(text, false).err().map(|fault| fault.code)
+}
+
+#[test]
+fn in_process_is_a_component() {
+    let declared =
+        load(&format!("{HEAD}runtime = \"in_process\"\nentry_point = \"near.wasm\"\n"), false).expect("good");
+    assert_eq!((declared.backend, declared.timeout), (Backend::Component, TIMEOUT));
+    assert!(declared.path.ends_with("near.wasm"));
+    assert_eq!(declared.id.as_deref(), Some("near"));
+    assert_eq!(code(&format!("{HEAD}runtime = \"in_process\"\n")), Some(Code::HandshakeFailed));
+    let python = format!("{HEAD}runtime = \"in_process\"\nentry_point = \"plugin:Near\"\n");
+    assert_eq!(code(&python), Some(Code::HandshakeFailed));
+}
+
+#[test]
+fn an_mcp_server_on_stdio_has_its_fields_and_defaults() {
+    let text =
+        format!("{HEAD}runtime = \"mcp_stdio\"\n[plugin.mcp_stdio]\ncommand = [\"python3\", \"-m\", \"near\"]\n");
+    let declared = load(&text, false).expect("good");
+    let Backend::Server { launch, startup, tools } = declared.backend else { panic!("{declared:?}") };
+    assert_eq!((launch.argv, launch.env), (vec!["python3".into(), "-m".into(), "near".into()], Vec::new()));
+    assert_eq!(Some(launch.folder.as_path()), declared.path.parent(), "the manifest's folder");
+    assert_eq!((startup, tools), (Duration::from_secs(30), vec!["near".to_owned()]));
+    assert_eq!(declared.timeout, PLUGIN_TIMEOUT);
+    let full = format!("{text}working_dir = \"sub\"\nstartup_timeout_sec = 45\nenv = {{ A = \"1\" }}\n");
+    let Backend::Server { launch, startup, .. } = load(&full, false).expect("good").backend else { panic!() };
+    assert!(launch.folder.ends_with("sub"));
+    assert_eq!((startup, launch.env), (Duration::from_secs(45), vec![("A".to_owned(), "1".to_owned())]));
+    assert_eq!(code(&format!("{HEAD}runtime = \"mcp_stdio\"\n")), Some(Code::HandshakeFailed));
+    assert_eq!(code(&format!("{text}x = 1\n")), Some(Code::HandshakeFailed), "an unknown field");
+}
+
+#[test]
+fn an_mcp_service_over_http_has_its_fields_and_defaults() {
+    let http = |lines: &str| format!("{HEAD}runtime = \"mcp_http\"\n[plugin.mcp_http]\n{lines}\n");
+    let service = |lines: &str, is_ci: bool| match load(&http(lines), is_ci) {
+        Ok(Declared { backend: Backend::Service(service), .. }) => Ok(service),
+        Ok(other) => panic!("{other:?}"),
+        Err(fault) => Err(fault.code),
+    };
+    let url = "url = \"https://plugins.example.com/v1\"";
+    let usual = service(url, true).expect("good");
+    assert_eq!((usual.timeout, usual.verify, usual.header), (Duration::from_secs(60), true, None));
+    let full = format!(
+        "{url}\nauth_header = \"X-API-Token\"\nauth_secret_env = \"TOKEN\"\ntimeout_sec = 120\n\
+         tls_ca_bundle = \"ca.pem\"\ntls_verify = false"
+    );
+    let full = service(&full, false).expect("good");
+    assert_eq!(full.header, Some(("X-API-Token".to_owned(), "TOKEN".to_owned())));
+    assert_eq!((full.timeout, full.verify), (Duration::from_secs(120), false));
+    assert!(full.ca_bundle.is_some_and(|file| file.ends_with("ca.pem") && file.is_absolute()));
+    for bad in ["", "url = \"https://a/\"", "url = \"ftp://a\"", &format!("{url}\nauth_header = \"A\"")] {
+        assert_eq!(service(bad, false), Err(Code::HandshakeFailed), "{bad}");
+    }
+    assert_eq!(service(&format!("{url}\ntls_verify = false"), true), Err(Code::HandshakeFailed), "refused in CI");
+}
+
+#[test]
+fn the_first_supported_runtime_is_taken() {
+    let server = "[plugin.mcp_stdio]\ncommand = [\"near\"]\n";
+    let both = format!("{HEAD}runtime = [\"jvm\", \"mcp_stdio\", \"in_process\"]\nentry_point = \"n.wasm\"\n{server}");
+    assert!(matches!(load(&both, false).expect("good").backend, Backend::Server { .. }));
+    let turned = format!("{HEAD}runtime = [\"in_process\", \"mcp_stdio\"]\nentry_point = \"n.wasm\"\n{server}");
+    assert_eq!(load(&turned, false).expect("good").backend, Backend::Component);
+    assert_eq!(code(&format!("{HEAD}runtime = [\"jvm\", \"dotnet\"]\n")), Some(Code::RuntimeNotSupported));
+    assert_eq!(code(&format!("{HEAD}runtime = []\n")), Some(Code::HandshakeFailed));
+}
+
+#[test]
+fn kinds_are_roles_and_choose_the_tools() {
+    let tools = |kind: &str| {
+        let head = HEAD.replace("\"matcher\"", kind);
+        let text = format!("{head}runtime = \"mcp_stdio\"\n[plugin.mcp_stdio]\ncommand = [\"near\"]\n");
+        match load(&text, false) {
+            Ok(Declared { backend: Backend::Server { tools, .. }, .. }) => Ok(tools),
+            Ok(other) => panic!("{other:?}"),
+            Err(fault) => Err(fault.code),
+        }
+    };
+    assert_eq!(tools("\"matcher\""), Ok(vec!["near".to_owned()]));
+    assert_eq!(tools("\"reporter\""), Ok(vec!["report.observe".to_owned(), "report.finish".to_owned()]));
+    assert_eq!(tools("[\"matcher\", \"transform\"]"), Ok(vec!["near".to_owned(), "transform.suite".to_owned()]));
+    assert_eq!(tools("\"tool\""), Err(Code::HandshakeFailed));
+    assert_eq!(code("[plugin]\nid = \"\"\n"), Some(Code::HandshakeFailed));
+    assert_eq!(code("hello"), Some(Code::HandshakeFailed));
+}

@@ -1,0 +1,22 @@
+"""`$near: [3.14, 0.01]` as a tool of an MCP server, on the official Python SDK."""
+
+from typing import Any
+
+from mcp.server.fastmcp import FastMCP
+
+server = FastMCP("near", log_level="WARNING")
+
+
+@server.tool()
+def near(expected: list[float], actual: Any, path: str = "$", step: str = "") -> dict[str, Any]:
+    """Judges whether a number is no further than the tolerance."""
+    to, tolerance = expected
+    try:
+        distance = abs(float(actual) - to)
+    except (TypeError, ValueError):
+        return {"pass": False, "message": "not a number"}
+    return {"pass": True} if distance <= tolerance else {"pass": False, "message": f"too far away: {distance:g}"}
+
+
+if __name__ == "__main__":
+    server.run()
