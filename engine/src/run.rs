@@ -15,6 +15,7 @@ mod judge;
 mod line;
 mod outcome;
 mod output_schema;
+mod over_http;
 mod picked;
 mod respond;
 mod session;

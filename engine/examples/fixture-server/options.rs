@@ -17,6 +17,12 @@ start
   --init-error             answers `initialize` with an error
   --bad-version VERSION    answers `initialize` with VERSION
 
+HTTP instead of stdio
+  --http PORT              listens on PORT of 127.0.0.1, any path; all flags but --pid-file are for stdio
+  --http-mode MODE         what tools/call does: echo (the default), headers (tells the request's), events (a stream),
+                           plain-error, truncated-sse, slow-body, wrong-type, session-lost, redirect-loop, huge,
+                           half-closed, no-http, resume (the stream ends before the answer), close-after
+
 answers
   --hang-on METHOD         never answers METHOD (repeatable)
   --crash-at N             exits with code 70 at the n-th request, `initialize` being the first
@@ -63,6 +69,8 @@ pub(crate) struct Options {
     pub(crate) no_init_answer: bool,
     pub(crate) init_error: bool,
     pub(crate) bad_version: Option<String>,
+    pub(crate) http: Option<u16>,
+    pub(crate) http_mode: String,
     pub(crate) hang_on: Vec<String>,
     pub(crate) crash_at: Option<usize>,
     pub(crate) late: Option<Duration>,
@@ -146,6 +154,8 @@ impl Options {
             "--ready-after" => self.ready_after = millis(flag, &value)?,
             "--ask-at-init" => self.ask_at_init = Some(value),
             "--bad-version" => self.bad_version = Some(value),
+            "--http" => self.http = Some(number(flag, &value)?),
+            "--http-mode" => self.http_mode = value,
             "--hang-on" => self.hang_on.push(value),
             "--crash-at" => self.crash_at = Some(number(flag, &value)?),
             "--late" => self.late = Some(millis(flag, &value)?),

@@ -7,6 +7,7 @@ use crate::event::redact::Redactor;
 use crate::extension::library::Library;
 use crate::extension::reach::Named;
 use crate::extension::{Grant, Live, Reach, Registry, registry};
+use crate::mcp::transport::http::endpoint::parse_url;
 use crate::plan::select::{Filter, Pattern};
 use crate::plan::{self, Inputs, Plan};
 use crate::reporter::{self, visible::visible};
@@ -74,8 +75,11 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
     let filter = filter(args, &mut problems);
     let vars = vars(&args.var, &mut problems);
     // A config that cannot be read is one problem, not one more for every suite that misses its server.
-    let command = (!args.command.is_empty() || config_failed)
-        .then(|| Arc::new(Server::from_command(&args.command, setting.working_dir.clone())));
+    let command = match &args.url {
+        Some(url) => Some(Arc::new(from_url(url, &setting, &mut diagnostics))),
+        None => (!args.command.is_empty() || config_failed)
+            .then(|| Arc::new(Server::from_command(&args.command, setting.working_dir.clone()))),
+    };
     let shuffle = args.shuffle.then(|| args.seed.unwrap_or_else(random_seed));
     let inputs = |suites| Inputs {
         config: &config,
@@ -172,6 +176,15 @@ impl Loaded {
         secrets.dedup();
         secrets
     }
+}
+
+/// The server that `--url` names.
+pub(super) fn from_url(url: &str, setting: &Setting, diagnostics: &mut Diagnostics) -> Server {
+    if let Err(why) = parse_url(url) {
+        let problem = Diagnostic::error(format!("`--url {url}`: {why}"));
+        diagnostics.push(problem.hint("for example `--url http://127.0.0.1:8080/mcp`"));
+    }
+    Server::from_url(url, setting.working_dir.clone())
 }
 
 /// What holds for the run, on its way.

@@ -39,6 +39,8 @@ pub(super) struct Session {
     pub(super) turns: HashMap<String, usize>,
     /// The tools' output schemas, once they were asked for.
     pub(super) output_schemas: Option<HashMap<String, Option<Expected>>>,
+    /// Values that were fetched on the way, and that no report may show.
+    pub(super) secrets: Vec<String>,
     /// Rings when a step has waited long enough.
     pub(super) alarm: Alarm,
     tmp: Tmp,
@@ -85,10 +87,15 @@ impl Session {
             () = listener.interrupted() => Err(Fault::new(Code::StartFailed, "interrupted while the server was starting")),
         };
         match begun {
-            Ok(introduction) => Ok((session, introduction)),
+            Ok(mut introduction) => {
+                introduction.notes.append(&mut window.notes);
+                session.secrets = window.secrets;
+                Ok((session, introduction))
+            }
             Err(fault) => {
-                let mut how = format!("it was started with `{}`", session.server.command_line());
-                if std::env::current_dir().is_ok_and(|ours| ours != session.server.cwd) {
+                let mut how = session.server.reached();
+                let started = !session.server.command.is_empty();
+                if started && std::env::current_dir().is_ok_and(|ours| ours != session.server.cwd) {
                     how.push_str(&format!(" in `{}`", session.server.cwd.display()));
                 }
                 let fault = fault.hint(how);
@@ -100,7 +107,7 @@ impl Session {
 
     fn start(opening: &Opening<'_>) -> Result<Session, Fault> {
         let tmp = Tmp::new(opening.server)?;
-        let target = opening.server.target(&tmp, opening.capabilities, opening.environment);
+        let target = opening.server.target(&tmp, opening.capabilities, opening.environment)?;
         Ok(Session {
             name: opening.name.clone(),
             server: opening.server.clone(),
@@ -110,6 +117,7 @@ impl Session {
             broken: false,
             turns: HashMap::new(),
             output_schemas: None,
+            secrets: Vec::new(),
             alarm: Alarm::default(),
             tmp,
         })
@@ -172,6 +180,18 @@ impl Witness for Start<'_> {
         self.window.stderr(text);
     }
 
+    fn traffic(&mut self, line: String) {
+        self.window.traffic(line);
+    }
+
+    fn note(&mut self, note: String) {
+        self.window.note(note);
+    }
+
+    fn secret(&mut self, value: String) {
+        self.window.secrets.push(value);
+    }
+
     /// The turns of a list of answers belong to the steps: here they begin anew.
     fn answer(&mut self, id: &Json, method: &str, request: &Message) -> Option<Json> {
         let Some(scripts) = &self.scripts else { return Some(lifecycle::refusal(id, method)) };
@@ -196,6 +216,18 @@ impl Witness for Window {
 
     fn stderr(&mut self, text: &str) {
         Window::stderr(self, text);
+    }
+
+    fn traffic(&mut self, line: String) {
+        Window::traffic(self, line);
+    }
+
+    fn note(&mut self, note: String) {
+        Window::note(self, note);
+    }
+
+    fn secret(&mut self, value: String) {
+        self.secrets.push(value);
     }
 }
 

@@ -28,6 +28,13 @@ impl Desk<'_> {
         self.shared.outbox.post(self.file, What::Event(body));
     }
 
+    /// Values that no report may show from here on.
+    fn keep_secret(&self, values: &[String]) {
+        for value in values {
+            self.shared.outbox.post(self.file, What::Secret(value.clone()));
+        }
+    }
+
     /// Something worth knowing that is no failure.
     pub(super) fn note(&self, session: Option<&Arc<str>>, text: String) {
         self.post(Body::Log(Log { from: LogFrom::Engine, session: session.cloned(), step: None, text }));
@@ -158,6 +165,7 @@ impl Slot {
     fn arrive(&mut self, opened: Opened, desk: &Desk<'_>) {
         match opened.result {
             Ok((session, introduction)) => {
+                desk.keep_secret(&session.secrets);
                 desk.post(Body::SessionOpened(SessionOpened {
                     session: session.name.clone(),
                     server: self.server.name.clone(),
@@ -171,6 +179,7 @@ impl Slot {
                 self.session = Some(session);
             }
             Err(failed) => {
+                desk.keep_secret(&failed.window.secrets);
                 if !desk.shared.stop.interrupted() {
                     desk.shared.start_failed.store(true, Ordering::Relaxed);
                 }
@@ -187,7 +196,7 @@ impl Slot {
         desk.post(Body::SessionClosed(SessionClosed {
             session: name,
             server,
-            exit: closed.exit.to_string(),
+            exit: closed.exit.map_or_else(|| "the connection was closed".to_owned(), |exit| exit.to_string()),
             by: closed.by,
             duration_ms: closed.took.as_secs_f64() * 1000.0,
         }));

@@ -30,6 +30,8 @@ pub(super) struct Window {
     pub(super) oversize: bool,
     /// Things worth knowing that are no failure.
     pub(super) notes: Vec<String>,
+    /// Values that were fetched, and that no report may show.
+    pub(super) secrets: Vec<String>,
 }
 
 /// Something that crossed the pipe.
@@ -38,6 +40,7 @@ enum Entry {
     Sent(Vec<u8>),
     Received(Rc<Message>),
     Noise(String),
+    Traffic(String),
 }
 
 impl Window {
@@ -52,6 +55,10 @@ impl Window {
 
     pub(super) fn noise(&mut self, line: String) {
         self.push(line.len(), Entry::Noise(line));
+    }
+
+    pub(super) fn traffic(&mut self, line: String) {
+        self.push(line.len(), Entry::Traffic(line));
     }
 
     pub(super) fn stderr(&mut self, text: &str) {
@@ -88,7 +95,7 @@ impl Window {
     /// Forgets what the engine itself asked and was answered: only what the server did on its own is left.
     pub(super) fn without_answers(mut self) -> Window {
         self.entries.retain(|entry| match entry {
-            Entry::Sent(_) => false,
+            Entry::Sent(_) | Entry::Traffic(_) => false,
             Entry::Received(message) => !matches!(message.kind, Kind::Response { .. }),
             Entry::Noise(_) => true,
         });
@@ -135,6 +142,7 @@ impl Window {
             Entry::Sent(line) => (Direction::Sent, String::from_utf8_lossy(line.trim_ascii_end())),
             Entry::Received(message) => (Direction::Received, message.raw.as_str().into()),
             Entry::Noise(line) => (Direction::Noise, line.as_str().into()),
+            Entry::Traffic(line) => (Direction::Http, line.as_str().into()),
         })
     }
 
