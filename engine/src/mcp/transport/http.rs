@@ -11,6 +11,7 @@ mod flight;
 mod opening;
 pub mod outcome;
 pub mod sse;
+mod standard;
 pub mod tls;
 mod wire;
 
@@ -24,6 +25,7 @@ use http_body_util::Full;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Uri};
 use outcome::{Ended, Head, Trouble, status_text};
+use standard::Standard;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
@@ -46,6 +48,7 @@ pub struct Http {
     session: Option<HeaderValue>,
     protocol: Option<HeaderValue>,
     authorization: Option<HeaderValue>,
+    standard: Standard,
     /// Where messages are sent, where a stream says it.
     post_url: Option<Uri>,
     flights: Vec<Flight>,
@@ -68,6 +71,7 @@ impl Http {
             session: None,
             protocol: None,
             authorization: None,
+            standard: Standard::default(),
             post_url: None,
             flights: Vec::new(),
             queue: VecDeque::new(),
@@ -90,6 +94,7 @@ impl Http {
             _ => None,
         };
         let mut headers = self.headers();
+        headers.extend(self.standard.headers(text));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.extend(self.endpoint.headers.clone());
@@ -336,6 +341,11 @@ impl Http {
                 (&message.kind, &flight.awaits)
                 && id == awaited
             {
+                if self.standard.awaits(id)
+                    && let Ok(result) = message.body()
+                {
+                    self.standard.learn(&result);
+                }
                 flight.awaits = None;
             }
             message.notes.extend(note.clone());
