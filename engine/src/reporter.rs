@@ -7,6 +7,7 @@
 //!   to stderr when it is asked for by name: stdout is data, stderr is talk;
 //! - with nothing asked for, `human` writes to stdout.
 
+mod escaped;
 pub mod extension;
 pub mod failure;
 pub mod human;

@@ -185,10 +185,7 @@ fn check(contest: &Contest, table: &mut Table) -> Result<()> {
 fn judging(table: &mut Table) -> Result<()> {
     println!("judging …");
     let said = output(&mut Command::new(built("release")?.join("judging")))?;
-    let figure = |name: &str| {
-        let found = said.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
-        found.with_context(|| format!("`judging` gives no `{name}`"))
-    };
+    let figure = figures(&said);
     let mut row = |what: &str, name: &str, unit: &str, most: f64| -> Result<()> {
         let value = figure(name)?;
         let ours = format!("{value:.2}{unit}");
@@ -200,6 +197,14 @@ fn judging(table: &mut Table) -> Result<()> {
     row("their diff with thousands of changes, found and rendered", "diff_ms ", " ms", 1000.0)?;
     row("memory that the diff takes beyond the values", "diff_mb ", " MB", 200.0)?;
     row("10,000 checks with a compiled regex, against the regex alone", "regex ", "×", 1.5)
+}
+
+/// The figures that a program of ours says, by the beginning of their line.
+fn figures(said: &str) -> impl Fn(&str) -> Result<f64> {
+    move |name| {
+        let found = said.lines().find_map(|line| line.strip_prefix(name)?.trim().parse::<f64>().ok());
+        found.with_context(|| format!("there is no `{name}` in: {said}"))
+    }
 }
 
 fn milliseconds(sample: &Sample) -> String {

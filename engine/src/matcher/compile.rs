@@ -14,6 +14,33 @@ use crate::source::{Entry, Json, Kind, Node, Span};
 const SCHEMA_KEYWORDS: [&str; 9] =
     ["$schema", "$ref", "$id", "$defs", "$comment", "$anchor", "$dynamicRef", "$dynamicAnchor", "$vocabulary"];
 
+/// What other tools call a matcher.
+const SYNONYMS: &[(&str, &str)] = &[
+    ("$match", "$regex"),
+    ("$matches", "$regex"),
+    ("$pattern", "$regex"),
+    ("$like", "$partial"),
+    ("$subset", "$partial"),
+    ("$eq", "$exactly"),
+    ("$equals", "$exactly"),
+    ("$is", "$exactly"),
+    ("$ne", "$not"),
+    ("$and", "$all"),
+    ("$or", "$any"),
+    ("$in", "$any"),
+    ("$includes", "$contains"),
+    ("$include", "$contains"),
+    ("$has", "$contains"),
+    ("$every", "$each"),
+    ("$elemMatch", "$some"),
+    ("$size", "$length"),
+    ("$count", "$length"),
+    ("$len", "$length"),
+    ("$min", "$gte"),
+    ("$max", "$lte"),
+    ("$typeof", "$type"),
+];
+
 impl Compiler<'_> {
     /// Compiles a node in which `match:` texts and `$` mappings are matchers.
     pub(super) fn tree(&mut self, node: &Node, manner: Manner) -> Tree {
@@ -88,7 +115,8 @@ impl Compiler<'_> {
             }
             let mut problem =
                 Diagnostic::error(format!("there is no matcher `{}`", entry.key)).at(self.source, entry.key_span);
-            if let Some(near) = did_you_mean(&entry.key, names) {
+            let elsewhere = SYNONYMS.iter().find(|(other, _)| *other == entry.key).map(|(_, name)| *name);
+            if let Some(near) = elsewhere.or_else(|| did_you_mean(&entry.key, names)) {
                 problem = problem.hint(format!("did you mean `{near}`?"));
             }
             self.diagnostics.push(problem.hint(format!("a key that begins with `$` is written `${}`", entry.key)));

@@ -1,7 +1,7 @@
 //! What known rules say about a mismatch.
 
 use super::tree::{Field, Tree};
-use super::{equality, shown};
+use super::{equality, shown, table};
 use crate::diagnostic::did_you_mean;
 use crate::source::Json;
 use serde_json::Map;
@@ -131,6 +131,10 @@ pub(super) fn of_missing_key(field: &Field, fields: &[Field], actual: &Map<Strin
     }
     if let Some(key) = keys().find(|key| folded(key) == folded(&field.key)) {
         return vec![format!("there is `{key}`, spelt differently")];
+    }
+    let called = format!("${}", field.key);
+    if fields.len() == 1 && table::find(&called).is_some() {
+        return vec![format!("`{}` is compared as a key of the answer: the matcher is `{called}`", field.key)];
     }
     let inside = actual.iter().find(|(_, value)| value.get(&field.key).is_some());
     let near = did_you_mean(&field.key, keys()).map(|key| format!("there is `{key}`: is that the one?"));

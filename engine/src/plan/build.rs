@@ -152,7 +152,7 @@ impl File<'_> {
                         match makers.get(&name) {
                             Some(maker) if plan.needs.contains(maker) => {}
                             Some(maker) => plan.needs.push(*maker),
-                            None => diagnostics.push(too_early(&suite, &name, span)),
+                            None => diagnostics.push(too_early(&suite, case, &name, span)),
                         }
                     }
                     wanted_flags.push(self.filter.wants(&plan.test.id, case));
@@ -354,7 +354,14 @@ impl File<'_> {
     }
 }
 
-fn too_early(suite: &Suite, name: &str, span: Span) -> Diagnostic {
+fn too_early(suite: &Suite, case: &Case, name: &str, span: Span) -> Diagnostic {
+    let beside = matches!(case.body, Body::Parallel(_))
+        && case.body.steps().iter().flat_map(|step| &step.captures).any(|capture| capture.name == name);
+    if beside {
+        return Diagnostic::error(format!("`{name}` is captured by a step of the same `parallel`"))
+            .at(&suite.source, span)
+            .hint("its steps are sent without waiting for each other: `steps` runs them one after the other");
+    }
     Diagnostic::error(format!("`{name}` is captured only later"))
         .at(&suite.source, span)
         .hint("a capture can be used by the steps and tests that come after it")

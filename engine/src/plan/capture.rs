@@ -2,7 +2,7 @@
 
 use super::fill::trees;
 use crate::suite::template::names_in;
-use crate::suite::{Case, Suite};
+use crate::suite::{Body, Case, Suite};
 use std::collections::{HashMap, HashSet};
 
 /// Every name that some step of the suite captures.
@@ -30,7 +30,10 @@ pub(super) fn wanted(suite: &Suite, case: &Case, captured: &HashSet<String>) -> 
                 }
             });
         });
-        own.extend(step.captures.iter().map(|capture| capture.name.as_str()));
+        // Steps of one `parallel` do not wait for each other.
+        if !matches!(case.body, Body::Parallel(_)) {
+            own.extend(step.captures.iter().map(|capture| capture.name.as_str()));
+        }
     }
     wanted
 }

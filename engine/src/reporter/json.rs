@@ -53,7 +53,7 @@ impl Reporter for Json {
             interrupted: run.is_none_or(|run| run.interrupted),
         };
         let mut output = io::BufWriter::with_capacity(1 << 16, &mut self.output);
-        serde_json::to_writer(&mut output, &document)?;
+        super::escaped::write(&mut output, &document)?;
         output.write_all(b"\n")?;
         output.flush()
     }

@@ -28,7 +28,7 @@ impl Reporter for Ndjson {
     }
 
     fn event(&mut self, event: &Event) -> io::Result<()> {
-        serde_json::to_writer(&mut self.output, event)?;
+        super::escaped::write(&mut self.output, event)?;
         self.output.write_all(b"\n")
     }
 

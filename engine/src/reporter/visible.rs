@@ -30,7 +30,8 @@ pub fn is_invisible(character: char) -> bool {
         | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-fn is_harmless(character: char) -> bool {
+/// Whether a character can be shown as it is; joiners can, because letters and emoji need them.
+pub(super) fn is_harmless(character: char) -> bool {
     matches!(character, '\u{200c}' | '\u{200d}') || !is_invisible(character)
 }
 

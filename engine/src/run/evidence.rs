@@ -20,8 +20,9 @@ const MOST_LINES: usize = 20;
 pub(super) fn post(desk: &Desk<'_>, step: &StepId, session: &Session, window: &Window, status: Status) {
     let options = &desk.shared.options;
     let failed = matches!(status, Status::Failed | Status::Faulted);
-    for note in &window.notes {
-        let text = note.clone();
+    let odd = if options.logs || failed { window.oddities() } else { Vec::new() };
+    let odd = odd.into_iter().map(|note| format!("the server sent a message that is odd: {note}"));
+    for text in window.notes.iter().cloned().chain(odd) {
         let log = Log { from: LogFrom::Engine, session: Some(session.name.clone()), step: Some(step.clone()), text };
         desk.post(Body::Log(log));
     }

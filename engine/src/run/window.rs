@@ -81,6 +81,17 @@ impl Window {
         }
     }
 
+    /// What was odd about the messages that came, each once.
+    pub(super) fn oddities(&self) -> Vec<&str> {
+        let mut all: Vec<&str> = Vec::new();
+        for note in self.received_messages().flat_map(|message| &message.notes) {
+            if all.len() < MOST_NOTES && !all.contains(&note.as_str()) {
+                all.push(note);
+            }
+        }
+        all
+    }
+
     /// Forgets what the engine itself asked and was answered: only what the server did on its own is left.
     pub(super) fn without_answers(mut self) -> Window {
         self.entries.retain(|entry| match entry {

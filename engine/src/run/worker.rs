@@ -9,6 +9,7 @@ use crate::suite::server::Restart;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 use tokio::runtime::Runtime;
 
 /// How far a file has come: the status of every test that is over.
@@ -57,9 +58,14 @@ pub(super) fn run(shared: &Shared, number: usize, ahead: Option<(Runtime, Ahead)
 }
 
 async fn close(slots: &mut [Slot], desk: &Desk<'_>, which: impl Fn(&Slot) -> bool) {
-    for slot in slots.iter_mut().filter(|slot| which(slot)) {
-        slot.close(desk).await;
-    }
+    // All at once: each may take as long as its server's grace.
+    let mut closing: Vec<_> =
+        slots.iter_mut().filter(|slot| which(slot)).map(|slot| Box::pin(slot.close(desk))).collect();
+    std::future::poll_fn(|cx| {
+        closing.retain_mut(|slot| slot.as_mut().poll(cx).is_pending());
+        if closing.is_empty() { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
 }
 
 /// Reports the tests of a file that never came to their turn.

@@ -259,3 +259,41 @@ fn durations_have_limits() {
     assert_eq!((code, verdicts), (1, vec!["quick: passed".into(), "slow: failed".into()]));
     assert!(messages[0].starts_with("the answer took "), "{messages:?}");
 }
+
+#[test]
+fn a_capture_of_the_same_parallel_is_refused_before_anything_runs() {
+    let both = "  - it: both\n    parallel:\n      - { tool: echo, args: { message: a }, capture: { made: $.text } }\n      - { tool: echo, args: { message: \"${made}\" } }\n";
+    let place = Place::with_fixture(&[], &format!("tools:\n{both}"));
+    let said = place.mcptest(&["check"]);
+    assert_eq!(said.code, 2, "{}", said.stdout);
+    assert!(said.stderr.contains("`made` is captured by a step of the same `parallel`"), "{}", said.stderr);
+    // What an earlier test captured is there.
+    passes(&format!(
+        "tools:\n  - {{ it: earlier, tool: echo, args: {{ message: b }}, capture: {{ made: $.text }} }}\n{both}"
+    ));
+}
+
+#[test]
+fn names_of_other_tools_lead_to_ours() {
+    let place = Place::with_fixture(
+        &[],
+        "tools:\n  - { it: a, tool: echo, args: { message: a }, expect: { text: { $match: a } } }\n",
+    );
+    let said = place.mcptest(&["check"]);
+    assert!(said.stderr.contains("did you mean `$regex`?"), "{}", said.stderr);
+    let suite = "tools:\n  - { it: a, tool: echo, args: { message: a }, expect: { result: { contains: a } } }\n";
+    let (_, report) = Place::with_fixture(&[], suite).report(&[]);
+    assert!(report.to_string().contains("the matcher is `$contains`"), "{report:#}");
+}
+
+#[test]
+fn what_was_odd_about_an_answer_stands_beside_a_failure() {
+    let suite = "tools:\n  - { it: a, tool: echo, args: { message: a }, expect: { text: b } }\n";
+    let place = Place::with_fixture(&["--bom"], suite);
+    let said = place.mcptest(&["run"]);
+    let odd = "the server sent a message that is odd: a byte order mark stands before it";
+    assert_eq!((said.code, said.stdout.contains(odd)), (1, false), "only its first message has one");
+    let suite = "tools:\n  - { it: a, handshake: false, request: { method: ping }, expect: { result: b } }\n";
+    let said = Place::with_fixture(&["--bom"], suite).mcptest(&["run"]);
+    assert!(said.stdout.contains(odd), "{}", said.stdout);
+}

@@ -16,7 +16,8 @@ use std::collections::BTreeMap;
 /// The longest pattern, in bytes. A search may cost the pattern's length times the text's.
 const LONGEST: usize = 10_000;
 
-struct Regex {
+/// A compiled pattern, and what its captures must be.
+pub struct Regex {
     pattern: regex_engine::Regex,
     captures: BTreeMap<String, String>,
 }

@@ -25,6 +25,12 @@ impl Inputs {
         for count in [1, 10_000] {
             put(&format!("regex-{count}.test.mcp.yml"), patterns(count))?;
         }
+        std::fs::create_dir_all(folder.join("many"))?;
+        for number in 0..100 {
+            put(&format!("many/{number}.test.mcp.yml"), patterns(10))?;
+        }
+        let near = "tools:\n  - { it: near, tool: echo, args: { message: hello }, expect: { content: { $length: { $near: [1, 0.5] } } } }\n";
+        put("near-1.test.mcp.yml", near.to_owned())?;
         put("large-10000.test.mcp.yml", large(10_000))?;
         for count in [1, 100] {
             put(&format!("everything-{count}.test.mcp.yml"), raw_lane(count))?;

@@ -18,7 +18,8 @@ const PARTS: [&str; 5] = ["src", "target", "node_modules", "__pycache__", "bindi
 
 struct Project {
     folder: PathBuf,
-    cases: PathBuf,
+    /// A file for each of its roles.
+    cases: Vec<PathBuf>,
     is_cargo: bool,
 }
 
@@ -68,9 +69,12 @@ fn projects(home: &Path) -> Result<Vec<Project>> {
             found.extend(projects(&folder)?);
             continue;
         }
-        let own = folder.join("cases.json");
-        let cases = if own.is_file() { own } else { home.join("cases.json") };
-        ensure!(cases.is_file(), "`{}` has no cases", folder.display());
+        let own = ["cases.json", "cases-reporter.json", "cases-transform.json"].map(|name| folder.join(name));
+        let mut cases: Vec<PathBuf> = own.into_iter().filter(|file| file.is_file()).collect();
+        if cases.is_empty() {
+            cases.push(home.join("cases.json"));
+        }
+        ensure!(cases.iter().all(|file| file.is_file()), "`{}` has no cases", folder.display());
         found.push(Project { folder, cases, is_cargo });
     }
     ensure!(!found.is_empty(), "`{}` holds no extension: nothing in it builds", home.display());
@@ -85,7 +89,11 @@ impl Project {
         }
         ensure!(component.is_file(), "`{}` was not built to `{}`", self.folder.display(), component.display());
         let mut command = engine.command(&["extension", "check"]);
-        output(command.arg(component).arg("--cases").arg(&self.cases)).map(drop)
+        command.arg(component);
+        for cases in &self.cases {
+            command.arg("--cases").arg(cases);
+        }
+        output(&mut command).map(drop)
     }
 
     fn component(&self) -> Result<PathBuf> {
