@@ -14,7 +14,7 @@ use crate::source::{Json, Node, Span};
 use crate::suite::environment::Environment;
 use crate::suite::server::Server;
 use crate::suite::template::{self, Filler, Found};
-use crate::suite::{Action, Body, Case, Lane, Row, Step, Suite, Unsupported};
+use crate::suite::{Action, Body, Case, Lane, Row, Step, Suite};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -163,8 +163,8 @@ impl File<'_> {
                 }
             }
         }
-        for found in &suite.unsupported {
-            let plan = self.unsupported(found);
+        for (lane, span) in &suite.unsupported {
+            let plan = self.unsupported(*lane, *span);
             wanted_flags.push(self.filter.wants_lane(&plan.test.id));
             cases.push(plan);
         }
@@ -320,19 +320,16 @@ impl File<'_> {
         })
     }
 
-    fn unsupported(&mut self, Unsupported { lane, rule, span }: &Unsupported) -> CasePlan {
-        let lane = *lane;
+    fn unsupported(&mut self, lane: Lane, span: Span) -> CasePlan {
         let suite = self.scope.suite.clone();
         let server = self.servers.placeholder();
-        let below = rule.as_ref().map(|rule| format!("/{rule}")).unwrap_or_default();
-        let id = format!("{}#{}{below}", suite.name(), lane.key());
         let test = Test {
-            id: self.unique(id),
+            id: self.unique(format!("{}#{}", suite.name(), lane.key())),
             file: suite.name().clone(),
             suite: suite.description.clone(),
             server: server.name.clone(),
             lane,
-            name: rule.clone().unwrap_or_else(|| lane.key().to_owned()),
+            name: lane.key().to_owned(),
             line: suite.source.position(span.start).line,
         };
         CasePlan {
