@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod client;
 mod completions;
+mod conformance;
 mod discover;
 mod exec;
 #[cfg(feature = "wasm")]
@@ -128,6 +129,13 @@ enum Command {
     /// End the servers of an engine that was killed
     #[command(name = crate::child::guard::COMMAND, hide = true)]
     Guard,
+    /// Be the client that the official conformance suite judges: use everything that the server at URL has
+    #[command(hide = true)]
+    ConformanceClient {
+        /// Where the server listens
+        #[arg(value_name = "URL")]
+        url: String,
+    },
     /// Be an MCP server on stdin and stdout, to try mcptest with nothing else installed
     DemoServer,
 }
@@ -261,6 +269,7 @@ pub fn main() -> ExitCode {
             crate::child::guard::watch();
             OK
         }
+        Command::ConformanceClient { url } => conformance::conformance_client(&url, &talk),
         Command::DemoServer => match crate::demo::main() {
             Ok(()) => OK,
             Err(_) => FAILED,
