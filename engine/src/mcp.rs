@@ -5,6 +5,7 @@ pub mod fault;
 pub mod instance;
 pub mod lifecycle;
 pub mod message;
+pub mod mirror;
 pub mod target;
 pub mod transport;
 pub mod uri_template;
