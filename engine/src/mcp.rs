@@ -1,7 +1,9 @@
 //! The MCP client: raw first, so that everything a server does can be seen and judged.
 
 pub mod connection;
+pub mod era;
 pub mod fault;
+pub mod input;
 pub mod lifecycle;
 pub mod message;
 pub mod target;

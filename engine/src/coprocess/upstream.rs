@@ -5,6 +5,7 @@
 
 use super::frame::{Refusal, UPSTREAM_ERROR, UPSTREAM_GONE};
 use crate::child::{Exit, Spawn};
+use crate::mcp::era::Protocol;
 use crate::mcp::lifecycle;
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::Incoming;
@@ -180,7 +181,11 @@ impl Link {
     }
 
     async fn shake_hands(&mut self) -> Result<Json, (&'static str, String)> {
-        let request = lifecycle::initialize(&Json::Null, self.server.protocol.as_deref(), &self.server.client);
+        if matches!(self.server.protocol, Protocol::Modern(_)) {
+            let why = "direct calls speak the legacy era only; let its config say `protocol: legacy` or `auto`";
+            return Err(("handshake_failed", why.to_owned()));
+        }
+        let request = lifecycle::initialize(&Json::Null, self.server.protocol.revision(), &self.server.client);
         let params = request["params"].to_string();
         let answer = match self.request("initialize", Some(&params)).await {
             Ok(answer) => answer,
@@ -188,7 +193,7 @@ impl Link {
             Err(Trouble::Gone(why)) => return Err(("start_failed", why)),
         };
         let value = answer.value().map_err(|malformed| ("handshake_failed", malformed.why))?;
-        lifecycle::introduction(&value, self.server.protocol.as_deref()).map_err(|why| ("handshake_failed", why))?;
+        lifecycle::introduction(&value, self.server.protocol.revision()).map_err(|why| ("handshake_failed", why))?;
         let line = format!("{}\n", lifecycle::initialized());
         let _ = self.stdio.send(line.as_bytes()).await;
         Ok(value["result"].clone())

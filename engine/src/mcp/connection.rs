@@ -3,7 +3,11 @@
 //! `mcptest run` drives the [transport](Connection::transport) itself once the handshake is over, because a step may send
 //! anything at all. Everybody else asks one thing after the other with [`Connection::request`].
 
+mod opening;
+
+use super::era;
 use super::fault::{Code, Fault};
+use super::input;
 use super::lifecycle::{self, Introduction};
 use super::message::{Kind, Message};
 use super::target::Target;
@@ -11,16 +15,12 @@ use super::transport::stdio::Stdio;
 use super::transport::{Closed, Incoming, Transport};
 use crate::child::Exit;
 use crate::source::Json;
-use serde_json::json;
+use serde_json::{Map, json};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// How long the awaited `ping` after the handshake may take: a server that never answers it costs this once.
-const BARRIER: Duration = Duration::from_secs(2);
 /// How long a stage of the shutdown waits when somebody is waiting too.
 pub const HURRIED: Duration = Duration::from_millis(400);
-/// How much of stderr `readyPattern` is held against: the end.
-const MOST_STARTUP: usize = 1024 * 1024;
 
 /// Sees everything that crosses a connection, and answers what the server asks of its client.
 pub trait Witness {
@@ -56,7 +56,17 @@ pub struct Connection {
     /// Requests that timed out: their answers may still come.
     pub overdue: Vec<Json>,
     target: Target,
+    modern: Option<Modern>,
     last_id: u64,
+}
+
+/// What every request of a modern conversation says of itself.
+#[derive(Debug, Clone)]
+pub struct Modern {
+    /// The revision.
+    pub revision: String,
+    /// What goes under `_meta`.
+    pub meta: Map<String, Json>,
 }
 
 impl Connection {
@@ -79,41 +89,48 @@ impl Connection {
             error.hints().into_iter().fold(fault, Fault::hint)
         })?;
         let transport = Transport::Stdio(Box::new(stdio));
-        Ok(Connection { transport, exit: None, overdue: Vec::new(), target, last_id: 0 })
+        Ok(Connection { transport, exit: None, overdue: Vec::new(), target, modern: None, last_id: 0 })
     }
 
-    /// Everything before the first request: the ready line, the handshake if there is to be one, the barrier.
-    pub async fn begin(&mut self, handshake: bool, witness: &mut dyn Witness) -> Result<Introduction, Fault> {
-        self.await_ready_line(witness).await?;
-        if !handshake {
-            return Ok(Introduction::default());
-        }
-        let patience = self.target.startup_timeout;
-        let protocol = self.target.protocol.clone();
-        let id = self.fresh_id();
-        let request = lifecycle::initialize(&id, protocol.as_deref(), &self.target.capabilities);
-        let answer = self.ask(&request, &id, Instant::now() + patience, witness).await.map_err(ended_early)?;
-        let answer = answer.ok_or_else(|| {
-            let message = format!("no answer to `initialize` within `startupTimeout` ({})", plain(patience));
-            Fault::new(Code::HandshakeFailed, message)
-                .hint("a slow server needs a longer `startupTimeout` in its config")
-                .hint("a server that prints a line when it is ready can be awaited with `readyPattern`")
-        })?;
-        let value = answer.value().map_err(|malformed| {
-            Fault::new(Code::HandshakeFailed, format!("the answer to `initialize` cannot be read: {malformed}"))
-        })?;
-        let mut introduction = lifecycle::introduction(&value, protocol.as_deref())
-            .map_err(|message| Fault::new(Code::HandshakeFailed, message))?;
-        self.send(&lifecycle::initialized(), witness).await;
-        if self.target.barrier {
-            let note = self.barrier(witness).await.map_err(ended_early)?;
-            introduction.notes.extend(note);
-        }
-        Ok(introduction)
+    /// The modern conversation; none in the legacy era, or before one was agreed on.
+    pub fn modern(&self) -> Option<&Modern> {
+        self.modern.as_ref()
     }
 
     /// Asks the server one thing and awaits the answer, a result or an error.
+    ///
+    /// In the modern era a result that asks for input is answered by the witness, and the request is sent again with its
+    /// answers; one that the witness cannot answer is returned as it is.
     pub async fn request(
+        &mut self,
+        method: &str,
+        params: Option<Json>,
+        timeout: Duration,
+        witness: &mut dyn Witness,
+    ) -> Result<Message, Fault> {
+        let Some(modern) = &self.modern else { return self.request_once(method, params, timeout, witness).await };
+        let params = era::add_meta(params, &modern.meta);
+        let deadline = Instant::now() + timeout;
+        let mut round = params.clone();
+        for _ in 0..input::MOST_ROUNDS {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let answer = self.request_once(method, Some(round), left, witness).await?;
+            let Some(asked) = input::asked(&answer) else { return Ok(answer) };
+            let told = asked.requests.iter().map(|request| {
+                let message = request.message()?;
+                let reply = witness.answer(&Json::from(request.key.as_str()), &request.method, &message);
+                let result = reply?.get_mut("result").map(Json::take)?;
+                Some((request.key.clone(), result))
+            });
+            let Some(told) = told.collect::<Option<Map<String, Json>>>().filter(|_| asked.can_go_on()) else {
+                return Ok(answer);
+            };
+            round = asked.retry(&params, told);
+        }
+        Err(Fault::new(Code::MalformedResponse, input::endless(method)))
+    }
+
+    async fn request_once(
         &mut self,
         method: &str,
         params: Option<Json>,
@@ -172,54 +189,6 @@ impl Connection {
         closed
     }
 
-    async fn await_ready_line(&mut self, witness: &mut dyn Witness) -> Result<(), Fault> {
-        let Some(pattern) = self.target.ready_pattern.clone() else { return Ok(()) };
-        let patience = self.target.startup_timeout;
-        let deadline = Instant::now() + patience;
-        let mut said = String::new();
-        while !pattern.is_match(&said) {
-            let Some(incoming) = self.transport.receive_by(deadline).await else {
-                let message = format!(
-                    "stderr did not match `readyPattern` /{pattern}/ within `startupTimeout` ({})",
-                    plain(patience)
-                );
-                return Err(Fault::new(Code::StartFailed, message));
-            };
-            if let Incoming::Stderr(text) = &incoming {
-                said.push_str(text);
-                if said.len() > 2 * MOST_STARTUP {
-                    said.drain(..said.ceil_char_boundary(said.len() - MOST_STARTUP));
-                }
-            }
-            if let Some(exit) = self.note(incoming, witness) {
-                return Err(ended_early(exit));
-            }
-        }
-        Ok(())
-    }
-
-    /// An awaited `ping`: what a server does on start-up comes before its answer, and so belongs to nothing that is asked
-    /// later. The note says that no answer came.
-    async fn barrier(&mut self, witness: &mut dyn Witness) -> Result<Option<String>, Exit> {
-        let id = self.fresh_id();
-        let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
-        let answered = self.ask(&ping, &id, Instant::now() + BARRIER, witness).await?.is_some();
-        self.transport.drain();
-        while let Some(incoming) = self.transport.next_queued() {
-            if let Some(exit) = self.note(incoming, witness) {
-                return Err(exit);
-            }
-        }
-        if answered {
-            return Ok(None);
-        }
-        self.overdue.push(id);
-        Ok(Some(format!(
-            "the server did not answer `ping` within {}; `barrier: false` in its config leaves the ping out",
-            plain(BARRIER)
-        )))
-    }
-
     /// Sends a request and awaits its answer; `None` when the time is over, an error when the process ended.
     async fn ask(
         &mut self,
@@ -231,12 +200,24 @@ impl Connection {
         if timeout_at(deadline, self.send(request, witness)).await.is_err() {
             return Ok(None);
         }
+        self.await_answer(&[id], deadline, witness).await
+    }
+
+    /// Awaits the answer to one of several requests.
+    async fn await_answer(
+        &mut self,
+        ids: &[&Json],
+        deadline: Instant,
+        witness: &mut dyn Witness,
+    ) -> Result<Option<Message>, Exit> {
+        let is_answer = |message: &Message| {
+            let awaited = message.id().is_some_and(|id| ids.contains(&id));
+            awaited && !matches!(message.kind, Kind::Request { .. })
+        };
         loop {
             let Some(incoming) = self.transport.receive_by(deadline).await else { return Ok(None) };
             match incoming {
-                Incoming::Message(message)
-                    if message.id() == Some(id) && !matches!(message.kind, Kind::Request { .. }) =>
-                {
+                Incoming::Message(message) if is_answer(&message) => {
                     return Ok(Some(message));
                 }
                 Incoming::Message(message) => {
@@ -282,10 +263,6 @@ impl Connection {
         }
         None
     }
-}
-
-fn ended_early(exit: Exit) -> Fault {
-    Fault::new(Code::StartFailed, format!("the server ended before it was ready ({exit})"))
 }
 
 /// A duration in a message: `500ms`, `30s`.

@@ -1,7 +1,11 @@
 //! The words of the handshake: what `initialize` says, and what its answer must hold.
 
+use super::era::Era;
 use crate::source::Json;
 use serde_json::json;
+
+/// What the client calls itself.
+pub(super) const CLIENT_NAME: &str = "mcptest";
 
 /// The revisions of the legacy era, oldest first; the last one is asked for unless the config says otherwise.
 pub const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -9,6 +13,8 @@ pub const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "202
 /// What a server said about itself.
 #[derive(Debug, Clone, Default)]
 pub struct Introduction {
+    /// The era of the conversation; none before one was agreed on.
+    pub era: Option<Era>,
     /// The revision the session speaks.
     pub protocol_version: Option<String>,
     /// `serverInfo`.
@@ -26,7 +32,7 @@ pub fn initialize(id: &Json, protocol: Option<&str>, capabilities: &Json) -> Jso
         "params": {
             "protocolVersion": protocol.unwrap_or(REVISIONS[REVISIONS.len() - 1]),
             "capabilities": capabilities,
-            "clientInfo": {"name": "mcptest", "version": env!("CARGO_PKG_VERSION")},
+            "clientInfo": {"name": CLIENT_NAME, "version": env!("CARGO_PKG_VERSION")},
         },
     })
 }
@@ -84,7 +90,8 @@ pub fn introduction(response: &Json, asked: Option<&str>) -> Result<Introduction
     {
         notes.push(format!("asked for protocol version {asked}, the server chose {version}"));
     }
-    Ok(Introduction { protocol_version: version, server_info: result.get("serverInfo").cloned(), notes })
+    let server_info = result.get("serverInfo").cloned();
+    Ok(Introduction { era: Some(Era::Legacy), protocol_version: version, server_info, notes })
 }
 
 /// An error object in one line: `-32602 unknown tool`.

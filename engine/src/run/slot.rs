@@ -6,6 +6,7 @@ use super::session::{Failed, Opening, Session};
 use super::stop::Listener;
 use super::window::Window;
 use crate::event::{Body, Log, LogFrom, SessionClosed, SessionOpened, What};
+use crate::mcp::era::Era;
 use crate::source::Json;
 use crate::suite::server::Server;
 use std::sync::Arc;
@@ -99,6 +100,7 @@ impl Slot {
                     session: session.name.clone(),
                     server: self.server.name.clone(),
                     server_info: introduction.server_info,
+                    era: introduction.era.map(Era::name),
                     protocol_version: introduction.protocol_version,
                     duration_ms: begun.elapsed().as_secs_f64() * 1000.0,
                 }));
