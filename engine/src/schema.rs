@@ -10,7 +10,10 @@ mod table;
 
 pub use config::{CLIENT, CONFIG, CONFIG_ONLY, SERVER};
 pub use extension::{EXTENSION, EXTENSION_LIMITS, IMPORTS};
-pub use suite::{ACTIONS, ANSWER, CASE, CASE_ONLY, CHECK, COMPLETE, EXPECT, LANES, PERFORMANCE, RAW, STEP, SUITE};
+pub use suite::{
+    ACTIONS, ANSWER, CANCEL_AFTER, CASE, CASE_ONLY, CHECK, COMPLETE, EXPECT, LANES, LEVELS, PERFORMANCE, RAW, STEP,
+    SUITE, TASK,
+};
 pub use table::{Key, Later, Table, Takes};
 
 use serde_json::Value;

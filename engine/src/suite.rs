@@ -8,7 +8,7 @@ pub mod parse;
 pub mod server;
 pub mod template;
 
-use crate::source::{Node, Source, Span};
+use crate::source::{Json, Node, Source, Span};
 use serde::Serialize;
 use server::Server;
 use std::path::PathBuf;
@@ -30,6 +30,8 @@ pub struct Suite {
     pub imports: Imports,
     /// `variables`, in order; values may hold variables of their own.
     pub variables: Vec<Variable>,
+    /// `client`: capabilities that the client declares for this file, beside the server's own.
+    pub client: Json,
     /// `respond`: answers to the server's requests, for the whole file.
     pub respond: Respond,
     /// `before`: cases run once before the file's own.
@@ -177,6 +179,10 @@ pub struct Step {
     pub timeout: Option<Duration>,
     /// `settle`: how long the step stays open after its response.
     pub settle: Option<Duration>,
+    /// `cancelAfter`.
+    pub cancel_after: Option<CancelAfter>,
+    /// `task`.
+    pub task: Option<Task>,
     /// `capture`.
     pub captures: Vec<Capture>,
     /// `respond`: answers to the server's requests during this step.
@@ -207,6 +213,19 @@ pub enum Action {
     },
     /// `uri`: reads a resource.
     Read(Node),
+    /// `template` + `args`: reads the resource of a template, expanded.
+    Template {
+        /// The template, as in RFC 6570.
+        template: Node,
+        /// The values of its variables.
+        args: Option<Node>,
+    },
+    /// `subscribe`: wants to hear when a resource changes.
+    Subscribe(Node),
+    /// `unsubscribe`.
+    Unsubscribe(Node),
+    /// `logLevel`: the least level of log messages that are wanted.
+    LogLevel(&'static str),
     /// `prompt` + `args`.
     Prompt {
         /// The prompt's name.
@@ -255,6 +274,26 @@ pub enum Listing {
     Templates,
     /// `prompts/list`.
     Prompts,
+    /// `tasks/list`.
+    Tasks,
+}
+
+/// When a request is taken back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CancelAfter {
+    /// So long after it was sent.
+    Time(Duration),
+    /// After so many progress notifications.
+    Progress(u32),
+}
+
+/// `task`: the call is run as a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Task {
+    /// How long the server is to keep it.
+    pub ttl: Option<Duration>,
+    /// Whether its end is awaited, so that the step's answer is the task's result.
+    pub wait: bool,
 }
 
 /// How `close` ends the process.
@@ -306,8 +345,32 @@ pub enum Answer {
     Result(Node),
     /// `{error: …}`.
     Error(Node),
+    /// `accept`: the form is filled in with its own defaults, under the fields that are written.
+    Accept(Option<Node>),
     /// `{ignore: true}`: the request stays unanswered.
     Ignore,
+}
+
+impl Answer {
+    /// What is written in it.
+    pub fn node(&self) -> Option<&Node> {
+        match self {
+            Answer::Result(node) | Answer::Error(node) => Some(node),
+            Answer::Accept(node) => node.as_ref(),
+            Answer::Ignore => None,
+        }
+    }
+
+    /// The same answer with something else written in it.
+    #[must_use]
+    pub fn with(&self, change: impl FnOnce(&Node) -> Node) -> Answer {
+        match self {
+            Answer::Result(node) => Answer::Result(change(node)),
+            Answer::Error(node) => Answer::Error(change(node)),
+            Answer::Accept(node) => Answer::Accept(node.as_ref().map(change)),
+            Answer::Ignore => Answer::Ignore,
+        }
+    }
 }
 
 /// One key of `expect`.
@@ -340,6 +403,10 @@ pub enum Field {
     Content,
     /// Notifications by method.
     Notifications,
+    /// What was told of the step's progress, which must go up.
+    Progress,
+    /// The task that the call became; only the written keys are compared.
+    Task,
     /// Requests of the server by method.
     Requests,
     /// What came on stderr during the step.
@@ -402,6 +469,8 @@ impl Field {
             "structured" => Field::Structured,
             "content" => Field::Content,
             "notifications" => Field::Notifications,
+            "progress" => Field::Progress,
+            "task" => Field::Task,
             "requests" => Field::Requests,
             "stderr" => Field::Stderr,
             "stdout" => Field::Stdout,

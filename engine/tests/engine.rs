@@ -9,6 +9,8 @@ mod kit;
 
 #[path = "engine/aegis.rs"]
 mod aegis;
+#[path = "engine/asking.rs"]
+mod asking;
 #[path = "engine/cache.rs"]
 mod cache;
 #[path = "engine/extensions.rs"]
@@ -27,3 +29,5 @@ mod language;
 mod layers;
 #[path = "engine/select.rs"]
 mod select;
+#[path = "engine/streams.rs"]
+mod streams;

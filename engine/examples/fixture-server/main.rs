@@ -9,6 +9,7 @@
 mod options;
 mod processes;
 mod serve;
+mod tasks;
 mod tools;
 mod wire;
 

@@ -2,6 +2,7 @@
 
 use crate::options::Options;
 use crate::processes;
+use crate::tasks::Tasks;
 use crate::tools::{self, Outcome};
 use crate::wire::Wire;
 use serde_json::{Value, json};
@@ -26,7 +27,14 @@ pub(crate) fn run(options: Options) {
         }
     });
     let wire = Arc::new(Wire::new(options));
-    let mut server = Server { wire: Arc::clone(&wire), requests: 0, calls: 0, asked: HashMap::new(), held: None };
+    let mut server = Server {
+        wire: Arc::clone(&wire),
+        requests: 0,
+        calls: 0,
+        asked: HashMap::new(),
+        held: None,
+        tasks: Tasks::default(),
+    };
     server.converse(&incoming);
     if wire.options().ignore_eof {
         loop {
@@ -43,6 +51,7 @@ struct Server {
     /// Requests sent to the client, by id, and the call that waits for the answer.
     asked: HashMap<String, Option<Value>>,
     held: Option<Value>,
+    tasks: Tasks,
 }
 
 impl Server {
@@ -98,6 +107,10 @@ impl Server {
             "prompts/list" => self
                 .reply(id, json!({"prompts": [{"name": "greet", "arguments": [{"name": "name", "required": true}]}]})),
             "prompts/get" => self.prompt(id, params),
+            "tasks/get" | "tasks/result" | "tasks/list" | "tasks/cancel" => match self.tasks.answer(method, params) {
+                Ok(result) => self.reply(id, result),
+                Err(why) => self.fail(id, -32602, &why),
+            },
             _ => self.fail(id, -32601, &format!("method not found: {method}")),
         }
     }
@@ -136,6 +149,10 @@ impl Server {
         tools::flood(&wire);
         let late = options.late.filter(|_| self.calls == 1);
         match tools::call(&wire, params) {
+            Outcome::Result(result) | Outcome::Later(result, _) if params["task"].is_object() => {
+                let created = self.tasks.create(&params["task"], result);
+                self.reply(id, created);
+            }
             Outcome::Result(result) => self.result(id, result, late),
             Outcome::Later(result, pause) => self.result(id, result, Some(pause)),
             Outcome::Error(code, message) => self.fail(id, code, &message),

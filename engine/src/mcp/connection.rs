@@ -157,7 +157,7 @@ impl Connection {
             None => {
                 self.overdue.push(id.clone());
                 let patience = Instant::now() + HURRIED;
-                let _ = timeout_at(patience, self.send(&lifecycle::cancelled(&id), witness)).await;
+                let _ = timeout_at(patience, self.send(&lifecycle::cancelled(&id, "timeout"), witness)).await;
                 Err(Fault::new(Code::Timeout, format!("no answer to `{method}` within {}", plain(timeout))))
             }
         }

@@ -43,8 +43,8 @@ pub fn initialized() -> Json {
 }
 
 /// Tells the server that nobody waits for an answer any more.
-pub fn cancelled(id: &Json) -> Json {
-    let params = json!({"requestId": id, "reason": "timeout"});
+pub fn cancelled(id: &Json, reason: &str) -> Json {
+    let params = json!({"requestId": id, "reason": reason});
     json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params})
 }
 

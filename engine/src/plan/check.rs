@@ -37,6 +37,13 @@ pub enum Rule {
     Trimmed(Expected),
     /// `notifications`, `requests`: for each method a list of params.
     Methods(Vec<(String, Expected)>),
+    /// `progress`: each higher than the one before, at least so many, and what else is said of the list.
+    Progress {
+        /// How many must have come.
+        least: usize,
+        /// What is expected of the list.
+        expected: Option<Expected>,
+    },
     /// A limit on how long the answer took.
     Time(Bound),
     /// Milliseconds, under a matcher.
@@ -84,7 +91,8 @@ impl Build<'_> {
                 let expected = self.expected(value, Mode::Exact);
                 self.push(*field, value, Rule::Value(expected));
             }
-            Field::Error => {
+            Field::Progress => self.progress(value),
+            Field::Error | Field::Task => {
                 let expected = self.expected(value, Mode::Partial);
                 self.push(*field, value, Rule::Value(expected));
             }
@@ -135,6 +143,18 @@ impl Build<'_> {
         let methods =
             entries.iter().map(|entry| (entry.key.clone(), self.expected(&entry.value, Mode::Exact))).collect();
         self.push(field, value, Rule::Methods(methods));
+    }
+
+    fn progress(&mut self, value: &Node) {
+        let least = match &value.kind {
+            Kind::Number(number) => number.as_u64().and_then(|least| usize::try_from(least).ok()),
+            _ => None,
+        };
+        let rule = match least {
+            Some(least) => Rule::Progress { least, expected: None },
+            None => Rule::Progress { least: 0, expected: Some(self.expected(value, Mode::Exact)) },
+        };
+        self.push(Field::Progress, value, rule);
     }
 
     fn duration(&mut self, field: Field, value: &Node) {

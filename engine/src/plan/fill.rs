@@ -2,7 +2,7 @@
 
 use crate::source::{Node, Span};
 use crate::suite::template::{Filler, Found};
-use crate::suite::{Action, Answer, Expectation, Reference, Respond, RespondEntry, Step};
+use crate::suite::{Action, Expectation, Reference, Respond, RespondEntry, Step};
 
 /// The parts of a step that had variables in them, filled in; `None` stays as it is written.
 #[derive(Debug, Default)]
@@ -60,8 +60,13 @@ impl Filled {
 /// Every tree of a step in which a variable may stand.
 pub(super) fn trees<'a>(step: &'a Step, each: &mut dyn FnMut(&'a Node)) {
     match &step.action {
-        Action::Request(node) | Action::Notify(node) | Action::Raw(node) | Action::Read(node) => each(node),
-        Action::Tool { name, args } | Action::Prompt { name, args } => {
+        Action::Request(node)
+        | Action::Notify(node)
+        | Action::Raw(node)
+        | Action::Read(node)
+        | Action::Subscribe(node)
+        | Action::Unsubscribe(node) => each(node),
+        Action::Tool { name, args } | Action::Prompt { name, args } | Action::Template { template: name, args } => {
             each(name);
             args.iter().for_each(&mut *each);
         }
@@ -69,14 +74,16 @@ pub(super) fn trees<'a>(step: &'a Step, each: &mut dyn FnMut(&'a Node)) {
             let (Reference::Prompt(node) | Reference::Template(node)) = reference;
             [node, argument, value].into_iter().chain(context).for_each(&mut *each);
         }
-        Action::Bytes(_) | Action::List(_) | Action::Wait(_) | Action::Close(_) | Action::Ping => {}
+        Action::Bytes(_)
+        | Action::List(_)
+        | Action::LogLevel(_)
+        | Action::Wait(_)
+        | Action::Close(_)
+        | Action::Ping => {}
     }
     step.meta.iter().for_each(&mut *each);
     for answer in step.respond.entries.iter().flat_map(|entry| &entry.answers) {
-        match answer {
-            Answer::Result(node) | Answer::Error(node) => each(node),
-            Answer::Ignore => {}
-        }
+        answer.node().into_iter().for_each(&mut *each);
     }
     step.expect.iter().for_each(|expectation| each(&expectation.value));
 }
@@ -92,6 +99,11 @@ fn fill_action(action: &Action, filler: &mut Filler<'_>) -> Option<Action> {
         Action::Notify(node) => filler.fill(node).map(Action::Notify),
         Action::Raw(node) => filler.fill(node).map(Action::Raw),
         Action::Read(node) => filler.fill(node).map(Action::Read),
+        Action::Subscribe(node) => filler.fill(node).map(Action::Subscribe),
+        Action::Unsubscribe(node) => filler.fill(node).map(Action::Unsubscribe),
+        Action::Template { template, args } => {
+            named(template, args, filler).map(|(template, args)| Action::Template { template, args })
+        }
         Action::Tool { name, args } => named(name, args, filler).map(|(name, args)| Action::Tool { name, args }),
         Action::Prompt { name, args } => named(name, args, filler).map(|(name, args)| Action::Prompt { name, args }),
         Action::Complete { reference, argument, value, context } => {
@@ -106,7 +118,12 @@ fn fill_action(action: &Action, filler: &mut Filler<'_>) -> Option<Action> {
                 context: context.as_ref().map(|node| fill(node, filler)),
             })
         }
-        Action::Bytes(_) | Action::List(_) | Action::Wait(_) | Action::Close(_) | Action::Ping => None,
+        Action::Bytes(_)
+        | Action::List(_)
+        | Action::LogLevel(_)
+        | Action::Wait(_)
+        | Action::Close(_)
+        | Action::Ping => None,
     }
 }
 
@@ -127,15 +144,7 @@ pub(crate) fn fill_respond(respond: &Respond, filler: &mut Filler<'_>) -> Option
         .map(|entry| RespondEntry {
             method: entry.method.clone(),
             span: entry.span,
-            answers: entry
-                .answers
-                .iter()
-                .map(|answer| match answer {
-                    Answer::Result(node) => Answer::Result(fill(node)),
-                    Answer::Error(node) => Answer::Error(fill(node)),
-                    Answer::Ignore => Answer::Ignore,
-                })
-                .collect(),
+            answers: entry.answers.iter().map(|answer| answer.with(&mut fill)).collect(),
         })
         .collect();
     changed.then_some(Respond { entries })

@@ -92,9 +92,10 @@ impl Servers<'_> {
     }
 }
 
-/// What the client declares: what the config says, and what `respond` implies.
+/// What the client declares: what the server's definition and the suite say, and what `respond` implies.
 pub(super) fn capabilities(server: &Server, suite: &Suite) -> Json {
     let mut declared = server.client.as_object().cloned().unwrap_or_default();
+    declared.extend(suite.client.as_object().cloned().unwrap_or_default());
     for entry in server.respond.entries.iter().chain(&suite.respond.entries) {
         if let Some(capability) = capability_of(&entry.method) {
             declared.entry(capability).or_insert_with(|| Json::Object(Default::default()));

@@ -5,7 +5,7 @@ use super::window::Window;
 use crate::child::Exit;
 use crate::mcp::message::{Kind, Message};
 use crate::source::{Json, Node};
-use crate::suite::Listing;
+use crate::suite::{CancelAfter, Listing};
 use std::collections::HashSet;
 use std::rc::Rc;
 use std::time::Duration;
@@ -31,6 +31,12 @@ pub(super) struct Call {
     pub(super) settle: Duration,
     /// The pages of a listing.
     pub(super) pages: Option<Pages>,
+    /// The token under which the server tells of its progress.
+    pub(super) token: Option<Json>,
+    /// When it is taken back.
+    pub(super) cancel: Option<Cancel>,
+    /// How far it has come as a task.
+    pub(super) task: Option<TaskRun>,
     /// The answer, once it came.
     pub(super) answer: Option<Rc<Message>>,
     /// How long the answer took.
@@ -39,6 +45,39 @@ pub(super) struct Call {
     pub(super) end: Option<End>,
     /// When its line was sent.
     pub(super) sent_at: Option<Instant>,
+}
+
+/// A request that is taken back.
+#[derive(Debug)]
+pub(super) struct Cancel {
+    /// When.
+    pub(super) after: CancelAfter,
+    /// How long an answer that must not come is waited for then.
+    pub(super) grace: Duration,
+    /// Whether the server was told.
+    pub(super) sent: bool,
+    /// How many progress notifications came.
+    pub(super) progress: u32,
+}
+
+/// A call on its way as a task: created, awaited, looked at once more.
+#[derive(Debug)]
+pub(super) struct TaskRun {
+    /// Whether its end is awaited.
+    pub(super) wait: bool,
+    /// The task as the server last told it.
+    pub(super) told: Option<Json>,
+    /// The answer to `tasks/result`.
+    pub(super) result: Option<Rc<Message>>,
+    /// The time that it took up to here.
+    pub(super) spent: Duration,
+}
+
+impl TaskRun {
+    /// Its identifier, once the server has given it one.
+    pub(super) fn id(&self) -> Option<String> {
+        self.told.as_ref()?.get("taskId")?.as_str().map(str::to_owned)
+    }
 }
 
 /// The pages of a listing so far.
@@ -80,6 +119,9 @@ impl Call {
             hopes_for_silence: false,
             settle: Duration::ZERO,
             pages: None,
+            token: None,
+            cancel: None,
+            task: None,
             answer: None,
             took: Duration::ZERO,
             end: None,
@@ -95,6 +137,29 @@ impl Call {
 
     pub(super) fn deadline(&self) -> Instant {
         self.sent_at.unwrap_or_else(Instant::now) + self.timeout
+    }
+
+    /// When it is to be taken back, if that depends on the time alone.
+    fn cancel_at(&self) -> Option<Instant> {
+        let cancel = self.cancel.as_ref().filter(|cancel| !cancel.sent && self.answer.is_none())?;
+        match cancel.after {
+            CancelAfter::Time(time) => Some(self.sent_at? + time),
+            CancelAfter::Progress(_) => None,
+        }
+    }
+
+    /// Whether it is to be taken back now.
+    pub(super) fn is_to_be_cancelled(&self) -> bool {
+        let enough = |cancel: &Cancel| match cancel.after {
+            CancelAfter::Time(_) => self.cancel_at().is_some_and(|at| at <= Instant::now()),
+            CancelAfter::Progress(count) => cancel.progress >= count,
+        };
+        self.end.is_none() && self.cancel.as_ref().is_some_and(|cancel| !cancel.sent && enough(cancel))
+    }
+
+    /// When something is to be done about it, whatever comes.
+    pub(super) fn alarm(&self) -> Instant {
+        self.cancel_at().map_or_else(|| self.deadline(), |at| at.min(self.deadline()))
     }
 
     /// How long ago its line was sent.

@@ -4,7 +4,7 @@
 //! that is read while a call is open belongs to the earliest open one.
 
 use super::call::{Call, End};
-use super::line::{Awaits, page};
+use super::line::{Awaits, of_task, page};
 use super::respond::{Scripts, Turns};
 use super::session::Session;
 use super::stop::Listener;
@@ -153,7 +153,7 @@ impl Exchange<'_> {
     }
 
     fn next_deadline(&self) -> Option<Instant> {
-        self.calls.iter().filter(|call| call.end.is_none()).map(Call::deadline).min()
+        self.calls.iter().filter(|call| call.end.is_none()).map(Call::alarm).min()
     }
 
     async fn hear(&mut self, incoming: Incoming) {
@@ -192,6 +192,9 @@ impl Exchange<'_> {
         if matches!(message.kind, Kind::Request { .. }) {
             return self.reply(message).await;
         }
+        if matches!(message.kind, Kind::Notification { .. }) {
+            return self.hear_notification(message).await;
+        }
         let Some(at) = self.calls.iter().position(|call| call.awaits(&message)) else {
             self.note_stray(&message);
             self.window().received(Rc::new(message));
@@ -207,6 +210,9 @@ impl Exchange<'_> {
         }
         if call.pages.is_some() {
             return self.turn_page(at, message).await;
+        }
+        if call.task.is_some() {
+            return self.go_on_as_task(at, message).await;
         }
         call.window.received(message.clone());
         call.answer = Some(message);
@@ -237,10 +243,100 @@ impl Exchange<'_> {
         }
     }
 
+    /// A notification belongs to the window that is open; one of progress to the call that it names.
+    async fn hear_notification(&mut self, message: Message) {
+        let Kind::Notification { method } = &message.kind else { return };
+        let at = match method.as_str() {
+            "notifications/progress" => self.progressing(&message),
+            "notifications/tasks/status" => {
+                let told = super::window::params(&message);
+                let task = self.calls.iter_mut().filter_map(|call| call.task.as_mut());
+                let task = task.into_iter().find(|task| task.id().as_deref() == told["taskId"].as_str());
+                task.into_iter().for_each(|task| task.told = Some(told.clone()));
+                None
+            }
+            _ => None,
+        };
+        let Some(at) = at else { return self.window().received(Rc::new(message)) };
+        self.calls[at].window.received(Rc::new(message));
+        if self.calls[at].is_to_be_cancelled() {
+            self.cancel(at).await;
+        }
+    }
+
+    /// The open call whose progress a notification tells of.
+    fn progressing(&mut self, message: &Message) -> Option<usize> {
+        let awaited = |call: &Call| call.end.is_none() && call.token.is_some();
+        if !self.calls.iter().any(awaited) {
+            return None;
+        }
+        let token = super::window::params(message).get("progressToken").cloned();
+        let at = self.calls.iter().position(|call| awaited(call) && call.token == token)?;
+        if let Some(cancel) = &mut self.calls[at].cancel {
+            cancel.progress += 1;
+        }
+        Some(at)
+    }
+
+    /// Takes a request back; from then on an answer that must not come is waited for only so long.
+    async fn cancel(&mut self, at: usize) {
+        let call = &mut self.calls[at];
+        let age = call.age();
+        let (Some(cancel), Awaits::Answer { id, .. }) = (&mut call.cancel, &call.line.awaits) else { return };
+        cancel.sent = true;
+        let message = lifecycle::cancelled(id, "cancelled by the suite");
+        if call.hopes_for_silence {
+            call.timeout = age + cancel.grace;
+        }
+        let line = format!("{message}\n");
+        call.window.sent(line.as_str());
+        let patience = Instant::now() + self.session.server.timeout;
+        self.deliver(line.as_bytes(), patience).await;
+    }
+
+    /// An answer came to a call that is run as a task: awaits its result, looks at it once more, or ends the call.
+    async fn go_on_as_task(&mut self, at: usize, message: Rc<Message>) {
+        let call = &mut self.calls[at];
+        let Some(task) = &mut call.task else { return };
+        call.window.received(message.clone());
+        task.spent += call.took;
+        call.took = task.spent;
+        let value = match message.value() {
+            Ok(value) => value,
+            Err(malformed) => return call.end = Some(End::Malformed(malformed.to_string())),
+        };
+        let next = match (&task.told, &task.result) {
+            (None, _) => {
+                task.told = value.pointer("/result/task").cloned();
+                task.id().filter(|_| task.wait).map(|id| ("tasks/result", id))
+            }
+            (Some(_), None) => {
+                task.result = Some(message.clone());
+                task.id().map(|id| ("tasks/get", id))
+            }
+            (Some(_), Some(_)) => {
+                task.told = value.get("result").cloned().or(task.told.take());
+                None
+            }
+        };
+        let Some((method, task)) = next else {
+            call.answer = Some(task.result.take().unwrap_or(message));
+            call.end = Some(End::Done);
+            return;
+        };
+        let left = call.timeout.saturating_sub(call.age());
+        let id = self.session.connection.fresh_id();
+        let call = &mut self.calls[at];
+        (call.line, call.timeout) = (of_task(method, &task, id), left);
+        self.send(at).await;
+    }
+
     /// The server asks the client something.
     async fn reply(&mut self, message: Message) {
         let Kind::Request { id, method } = &message.kind else { return };
-        let reply = self.scripts.answer(id, method, self.turns, &mut self.session.turns);
+        let params = super::window::params(&message);
+        let told = self.scripts.answer(method, &params, self.turns, &mut self.session.turns);
+        let reply = told.map(|told| told.envelope(id));
         self.window().received(Rc::new(message));
         let Some(reply) = reply.filter(|_| !self.session.broken) else { return };
         let line = format!("{reply}\n");
@@ -278,6 +374,11 @@ impl Exchange<'_> {
 
     /// Ends the calls whose time is over, and tells the server that nobody waits any more.
     async fn time_out(&mut self) {
+        for at in 0..self.calls.len() {
+            if self.calls[at].is_to_be_cancelled() {
+                self.cancel(at).await;
+            }
+        }
         let now = Instant::now();
         for at in 0..self.calls.len() {
             let call = &mut self.calls[at];
@@ -294,7 +395,7 @@ impl Exchange<'_> {
             if call.hopes_for_silence || call.line.method.as_deref() == Some("initialize") {
                 continue;
             }
-            let line = format!("{}\n", lifecycle::cancelled(id));
+            let line = format!("{}\n", lifecycle::cancelled(id, "timeout"));
             call.window.sent(line.as_str());
             let patience = Instant::now() + Duration::from_millis(100);
             self.deliver(line.as_bytes(), patience).await;

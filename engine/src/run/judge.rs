@@ -1,5 +1,6 @@
 //! Judges an outcome: every check of a step, each with the failures it found.
 
+use super::call::Cancel;
 use super::fault::{Code, Fault};
 use super::outcome::{Answer, Outcome, short};
 use crate::event::{At, Failure, FailureKind};
@@ -25,7 +26,9 @@ impl Judge<'_> {
     /// Every failure of every check.
     pub(super) fn judge(&self, checks: &[Check], outcome: &mut Outcome<'_>) -> Vec<Failure> {
         let mut failures = Vec::new();
-        if !checks.iter().any(|check| speaks_of_success(check.field)) {
+        if must_stay_silent(self.step, checks) {
+            failures.extend(self.taken_back(outcome));
+        } else if !checks.iter().any(|check| speaks_of_success(check.field)) {
             failures.extend(self.must_succeed(outcome));
         }
         let mut whole = None;
@@ -49,6 +52,63 @@ impl Judge<'_> {
         Some(failure)
     }
 
+    /// A request that was taken back gets no answer, unless the step expects one.
+    fn taken_back(&self, outcome: &Outcome<'_>) -> Option<Failure> {
+        let answer = outcome.error().or(outcome.result())?;
+        let mut failure = self.mismatch("the server answered a request that was taken back".to_owned(), self.step.span);
+        failure.path = Some(if outcome.error().is_some() { "$.error" } else { "$.result" }.to_owned());
+        failure.actual = Some(answer.clone());
+        failure.hints.push("if that is right, expect the answer: `error: { code: … }` or `result: …`".to_owned());
+        Some(failure)
+    }
+
+    /// What a step with `cancelAfter` or `task` must have come to.
+    pub(super) fn stream(&self, cancel: Option<&Cancel>, outcome: &Outcome<'_>) -> Option<Failure> {
+        if cancel.is_some_and(|cancel| !cancel.sent) && outcome.answer.is_some() {
+            let message = "the answer came before the request was taken back, so nothing was cancelled".to_owned();
+            let mut failure = self.mismatch(message, self.step.span);
+            failure.hints.push("give it more to do, or a shorter `cancelAfter`".to_owned());
+            return Some(failure);
+        }
+        if self.step.task.is_none() || outcome.task.is_some() {
+            return None;
+        }
+        let result = outcome.result()?;
+        let message = "the server answered at once, and made no task of the call".to_owned();
+        let mut failure = self.mismatch(message, self.step.span);
+        failure.path = Some("$.task".to_owned());
+        failure.actual = Some(result.clone());
+        failure.hints.push(
+            "tasks need protocol 2025-11-25, a server that declares `tasks`, and a tool whose `taskSupport` allows it"
+                .to_owned(),
+        );
+        Some(failure)
+    }
+
+    /// Each higher than the one before, and enough of them.
+    fn progress(&self, check: &Check, least: usize, told: &[Json], found: &mut Vec<Failure>) {
+        let value = |told: &Json| told.get("progress").and_then(Json::as_f64);
+        for (at, pair) in told.windows(2).enumerate() {
+            if value(&pair[0]).zip(value(&pair[1])).is_some_and(|(before, after)| after > before) {
+                continue;
+            }
+            let text = |told: &Json| told.get("progress").unwrap_or(&Json::Null).to_string();
+            let message =
+                format!("progress went from {} to {}, and must go up each time", text(&pair[0]), text(&pair[1]));
+            let mut failure = self.mismatch(message, check.span);
+            failure.path = Some(format!("$.progress[{}].progress", at + 1));
+            found.push(failure);
+        }
+        if told.len() < least {
+            let came = text::count(told.len(), "progress notification");
+            let message = format!("{came} came, expected at least {least}");
+            let mut failure = self.mismatch(message, check.span);
+            failure.path = Some("$.progress".into());
+            failure.actual = Some(told.iter().cloned().collect());
+            found.push(failure);
+        }
+    }
+
     fn check(&self, check: &Check, outcome: &mut Outcome<'_>, whole: &mut Option<Json>, found: &mut Vec<Failure>) {
         match &check.rule {
             Rule::Value(expected) => {
@@ -59,6 +119,7 @@ impl Judge<'_> {
                     Field::Structured => outcome.structured(),
                     Field::Content => outcome.content(),
                     Field::ExitCode => outcome.exit_code.as_ref(),
+                    Field::Task => outcome.task.as_ref(),
                     Field::IsError => {
                         owned = outcome.is_error();
                         owned.as_ref()
@@ -82,6 +143,13 @@ impl Judge<'_> {
                     let params = outcome.params_of(check.field == Field::Requests, method);
                     let path = format!("{}[{}]", root(check.field), Json::from(method.as_str()));
                     self.mismatches(expected.check(Some(&params), &path), found);
+                }
+            }
+            Rule::Progress { least, expected } => {
+                let told = outcome.progress();
+                self.progress(check, *least, &told, found);
+                if let Some(expected) = expected {
+                    self.mismatches(expected.check(Some(&Json::Array(told)), "$.progress"), found);
                 }
             }
             Rule::Time(bound) if !bound.holds(outcome.took) => {
@@ -133,7 +201,7 @@ impl Judge<'_> {
                 Some(text) => format!("the answer is a result: {}", short(&text)),
                 None => "the answer is a result, not an error".to_owned(),
             }),
-            Field::Error | Field::ExitCode => None,
+            Field::Error | Field::ExitCode | Field::Task => None,
             _ => outcome.in_words(),
         };
         let said = |failure: &Failure, hint: &String| failure.message == *hint || failure.hints.contains(hint);
@@ -219,6 +287,12 @@ pub(super) fn needs_envelope(checks: &[Check]) -> bool {
     checks.iter().any(|check| matches!(check.rule, Rule::Envelope { .. } | Rule::At { .. } | Rule::Silence))
 }
 
+/// Whether no answer may come: the request is taken back, and nothing is expected of one.
+pub(super) fn must_stay_silent(step: &Step, checks: &[Check]) -> bool {
+    let looks = |field: Field| matches!(field, Field::Text | Field::Structured | Field::Content);
+    step.cancel_after.is_some() && !checks.iter().any(|check| speaks_of_success(check.field) || looks(check.field))
+}
+
 /// Whether an expectation says how the answer must have turned out.
 fn speaks_of_success(field: Field) -> bool {
     matches!(
@@ -237,6 +311,8 @@ fn root(field: Field) -> &'static str {
         Field::Structured => "$.structured",
         Field::Content => "$.content",
         Field::Notifications => "$.notifications",
+        Field::Progress => "$.progress",
+        Field::Task => "$.task",
         Field::Requests => "$.requests",
         Field::Stderr => "$.stderr",
         Field::Stdout => "$.stdout",

@@ -1,7 +1,8 @@
 //! What a step sends: its action as one line of JSON-RPC, and what is awaited after it.
 
+use crate::mcp::uri_template;
 use crate::source::{Json, Kind, Node};
-use crate::suite::{Action, Listing, Reference};
+use crate::suite::{Action, Listing, Reference, Task};
 use serde::Serialize;
 use serde_json::json;
 
@@ -41,7 +42,7 @@ struct Request<'a, P> {
     params: Option<P>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Params<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a Node>,
@@ -50,19 +51,25 @@ struct Params<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     arguments: Option<&'a Node>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    task: Option<Json>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    level: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<&'a str>,
     #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
     meta: Option<&'a Node>,
 }
 
 /// The line of an action; `fresh` gives an id that no suite uses. `None` for actions that send nothing.
-pub(super) fn line(action: &Action, meta: Option<&Node>, fresh: &mut dyn FnMut() -> Json) -> Option<Line> {
+pub(super) fn line(
+    action: &Action,
+    meta: Option<&Node>,
+    task: Option<&Task>,
+    fresh: &mut dyn FnMut() -> Json,
+) -> Option<Line> {
     let empty = Node::new(Kind::Map(Vec::new()), Default::default());
-    let none = Params { name: None, uri: None, arguments: None, cursor: None, meta };
-    let typed = |method: &str, params: Option<Params<'_>>, id: Json| {
-        let params = params.filter(|params| params.meta.is_some() || params.name.is_some() || params.uri.is_some());
-        request(method, params, id)
-    };
+    let none = Params { meta, ..Params::default() };
+    let typed = |method: &str, params: Params<'_>, id: Json| request(method, Some(params), id);
     Some(match action {
         Action::Request(node) => written(node, meta, true, fresh),
         Action::Notify(node) => written(node, meta, false, fresh),
@@ -74,22 +81,40 @@ pub(super) fn line(action: &Action, meta: Option<&Node>, fresh: &mut dyn FnMut()
         Action::Bytes(bytes) => Line { bytes: bytes.clone(), awaits: Awaits::AnyAnswer, method: None },
         Action::Tool { name, args } => {
             let arguments = Some(args.as_ref().unwrap_or(&empty));
-            typed("tools/call", Some(Params { name: Some(name), arguments, ..none }), fresh())
+            let task = task.map(|task| match task.ttl {
+                Some(ttl) => json!({"ttl": ttl.as_millis() as u64}),
+                None => json!({}),
+            });
+            typed("tools/call", Params { name: Some(name), arguments, task, ..none }, fresh())
         }
-        Action::Read(uri) => typed("resources/read", Some(Params { uri: Some(uri), ..none }), fresh()),
+        Action::Read(uri) => typed("resources/read", Params { uri: Some(uri), ..none }, fresh()),
+        Action::Template { template, args } => {
+            let values = args.as_ref().map_or(Json::Null, Node::to_json);
+            let uri = uri_template::expand(&crate::suite::template::text_of(template), &values);
+            let uri = Node::new(Kind::String(uri), template.span);
+            typed("resources/read", Params { uri: Some(&uri), ..none }, fresh())
+        }
+        Action::Subscribe(uri) => typed("resources/subscribe", Params { uri: Some(uri), ..none }, fresh()),
+        Action::Unsubscribe(uri) => typed("resources/unsubscribe", Params { uri: Some(uri), ..none }, fresh()),
+        Action::LogLevel(level) => typed("logging/setLevel", Params { level: Some(level), ..none }, fresh()),
         Action::Prompt { name, args } => {
-            typed("prompts/get", Some(Params { name: Some(name), arguments: args.as_ref(), ..none }), fresh())
+            typed("prompts/get", Params { name: Some(name), arguments: args.as_ref(), ..none }, fresh())
         }
         Action::Complete { .. } => request("completion/complete", Some(completion(action, meta)), fresh()),
         Action::List(listing) => page(*listing, None, meta, fresh()),
-        Action::Ping => typed("ping", Some(none), fresh()),
+        Action::Ping => request("ping", meta.is_some().then_some(none), fresh()),
         Action::Wait(_) | Action::Close(_) => return None,
     })
 }
 
 /// One page of a listing.
 pub(super) fn page(listing: Listing, cursor: Option<&str>, meta: Option<&Node>, id: Json) -> Line {
-    request(listing.method(), Some(Params { name: None, uri: None, arguments: None, cursor, meta }), id)
+    request(listing.method(), Some(Params { cursor, meta, ..Params::default() }), id)
+}
+
+/// A request about a task.
+pub(super) fn of_task(method: &str, task: &str, id: Json) -> Line {
+    request(method, Some(json!({"taskId": task})), id)
 }
 
 fn request<P: Serialize>(method: &str, params: Option<P>, id: Json) -> Line {
@@ -117,7 +142,7 @@ fn written(node: &Node, meta: Option<&Node>, is_request: bool, fresh: &mut dyn F
             if let Some(meta) = meta {
                 let params = map.entry("params").or_insert_with(|| json!({}));
                 if let Some(params) = params.as_object_mut() {
-                    params.insert("_meta".into(), meta.to_json());
+                    put_meta(params, meta.to_json());
                 }
             }
             let strict = proper && map.get("jsonrpc").is_some_and(|version| version == "2.0");
@@ -134,6 +159,30 @@ fn written(node: &Node, meta: Option<&Node>, is_request: bool, fresh: &mut dyn F
     let mut bytes = serde_json::to_vec(&value).unwrap_or_default();
     bytes.push(b'\n');
     Line { bytes, awaits, method }
+}
+
+/// Puts `meta` over the `_meta` that is written in the params.
+fn put_meta(params: &mut serde_json::Map<String, Json>, meta: Json) {
+    match (params.get_mut("_meta"), meta) {
+        (Some(Json::Object(written)), Json::Object(more)) => written.extend(more),
+        (_, meta) => drop(params.insert("_meta".into(), meta)),
+    }
+}
+
+/// The progress token that an action sends, in `meta` or in the params that it writes itself.
+pub(super) fn progress_token(action: &Action, meta: Option<&Node>) -> Option<Json> {
+    let written = match action {
+        Action::Request(node) => node.get("params").and_then(|params| params.get("_meta")),
+        _ => None,
+    };
+    [meta, written].into_iter().flatten().find_map(|meta| meta.to_json().get("progressToken").cloned())
+}
+
+/// `meta` with a progress token.
+pub(super) fn with_token(meta: Option<&Node>, token: Json) -> Node {
+    let mut members = meta.map_or_else(|| json!({}), Node::to_json);
+    members["progressToken"] = token;
+    Node::new(Kind::Literal(members), Default::default())
 }
 
 fn raw_awaits(text: &str) -> Awaits {
@@ -171,6 +220,7 @@ impl Listing {
             Listing::Resources => "resources/list",
             Listing::Templates => "resources/templates/list",
             Listing::Prompts => "prompts/list",
+            Listing::Tasks => "tasks/list",
         }
     }
 
@@ -181,6 +231,7 @@ impl Listing {
             Listing::Resources => "resources",
             Listing::Templates => "resourceTemplates",
             Listing::Prompts => "prompts",
+            Listing::Tasks => "tasks",
         }
     }
 }

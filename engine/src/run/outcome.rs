@@ -17,6 +17,10 @@ pub(super) struct Outcome<'a> {
     pub(super) took: Duration,
     /// The exit code, when the exit was awaited; `null` when a signal ended the process.
     pub(super) exit_code: Option<Json>,
+    /// The token under which the server told of its progress.
+    pub(super) token: Option<&'a Json>,
+    /// The task that the call became, as the server last told it.
+    pub(super) task: Option<Json>,
 }
 
 /// An answer, read as far as somebody looks at it: most checks look only at the body.
@@ -41,7 +45,12 @@ impl Answer {
     }
 }
 
-impl Outcome<'_> {
+impl<'a> Outcome<'a> {
+    /// An answer and what came beside it, and nothing else.
+    pub(super) fn new(answer: Option<Answer>, window: &'a Window) -> Outcome<'a> {
+        Outcome { answer, window, took: Duration::ZERO, exit_code: None, token: None, task: None }
+    }
+
     /// The `result`; one that is `null` beside an `error` says nothing.
     pub(super) fn result(&self) -> Option<&Json> {
         match self.answer.as_ref()? {
@@ -121,6 +130,19 @@ impl Outcome<'_> {
         Json::Array(list)
     }
 
+    /// What the server told of the step's progress, in order; without a token, of any progress.
+    pub(super) fn progress(&self) -> Vec<Json> {
+        let told = self.window.notifications().filter(|(method, _)| *method == "notifications/progress");
+        let own = |params: &Json| self.token.is_none_or(|token| params.get("progressToken") == Some(token));
+        let without_token = |mut params: Json| {
+            if let Some(members) = params.as_object_mut() {
+                members.shift_remove("progressToken");
+            }
+            params
+        };
+        told.map(|(_, params)| params).filter(own).map(without_token).collect()
+    }
+
     /// The whole outcome as one value.
     pub(super) fn to_json(&self) -> Json {
         let mut whole = Map::new();
@@ -138,6 +160,8 @@ impl Outcome<'_> {
         put("structured", self.structured().cloned());
         put("content", self.content().cloned());
         put("notifications", Some(self.window.notifications().map(message).collect()));
+        put("progress", Some(Json::Array(self.progress())));
+        put("task", self.task.clone());
         put("requests", Some(self.window.requests().map(message).collect()));
         put("stderr", Some(Json::String(self.window.stderr.clone())));
         put("stdout", Some(Json::String(self.stdout())));
@@ -186,18 +210,13 @@ mod tests {
     fn text(result: Json) -> Option<String> {
         let window = Window::default();
         let answer = Some(Answer::Result(result));
-        Outcome { answer, window: &window, took: Duration::ZERO, exit_code: None }.text()
+        Outcome::new(answer, &window).text()
     }
 
     #[test]
     fn a_null_beside_the_other_member_says_nothing() {
         let window = Window::default();
-        let outcome = |response: Json| Outcome {
-            answer: Some(Answer::Whole(response)),
-            window: &window,
-            took: Duration::ZERO,
-            exit_code: None,
-        };
+        let outcome = |response: Json| Outcome::new(Some(Answer::Whole(response)), &window);
         let both = outcome(json!({"result": {"a": 1}, "error": null}));
         assert_eq!((both.error(), both.in_words()), (None, None));
         let both = outcome(json!({"result": null, "error": {"code": 1, "message": "no"}}));
@@ -210,7 +229,7 @@ mod tests {
     fn an_is_error_that_is_no_boolean_is_no_success() {
         let window = Window::default();
         let answer = Some(Answer::Result(json!({"content": [], "isError": "yes"})));
-        let outcome = Outcome { answer, window: &window, took: Duration::ZERO, exit_code: None };
+        let outcome = Outcome::new(answer, &window);
         let words = outcome.in_words();
         assert_eq!(words.as_deref(), Some("`isError` of the answer is neither `true` nor `false`: \"yes\""));
     }

@@ -52,12 +52,13 @@ async fn list(
     call.pages = Some(Pages::new(Listing::Tools, None));
     let mut calls = [call];
     let none = Respond::default();
-    let server = session.server.clone();
+    let (server, capabilities) = (session.server.clone(), session.capabilities.clone());
     let tmp = session.tmp();
     let scripts = Scripts {
         step: &none,
         suite: &steps.file.suite.respond,
         server: &server.respond,
+        capabilities: &capabilities,
         scope: &steps.file.scope,
         row: steps.row,
         moment: Moment { captures: steps.captures, tmp: &tmp },

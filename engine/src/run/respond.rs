@@ -1,12 +1,17 @@
 //! Answers to what the server asks of its client: scripted, innermost first, or a plain refusal.
 
-use crate::mcp::lifecycle;
+use crate::mcp::instance;
 use crate::plan::scope::{Moment, Scope};
 use crate::source::{Json, Node, Span};
 use crate::suite::template::Filler;
 use crate::suite::{Answer, Respond, Row};
 use serde_json::json;
 use std::collections::HashMap;
+
+/// Nobody here knows the method.
+const METHOD_NOT_FOUND: i32 = -32601;
+/// The request asks for what was never declared.
+const INVALID_PARAMS: i32 = -32602;
 
 /// The scripts that hold for a step.
 #[derive(Debug)]
@@ -17,6 +22,8 @@ pub(super) struct Scripts<'a> {
     pub(super) suite: &'a Respond,
     /// The server's.
     pub(super) server: &'a Respond,
+    /// What the client declared.
+    pub(super) capabilities: &'a Json,
     /// Where the names in the suite's answers are looked up.
     pub(super) scope: &'a Scope,
     /// The row of the test.
@@ -34,15 +41,37 @@ pub(super) struct Turns {
     pub(super) suite: HashMap<String, usize>,
 }
 
+/// What the server is told.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Told {
+    /// A result.
+    Result(Json),
+    /// An error.
+    Error(Json),
+}
+
+impl Told {
+    /// As the answer to the request with this id.
+    pub(super) fn envelope(self, id: &Json) -> Json {
+        match self {
+            Told::Result(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Told::Error(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+        }
+    }
+}
+
 impl Scripts<'_> {
     /// The answer to a request of the server; `None` when it is to stay unanswered.
     pub(super) fn answer(
         &self,
-        id: &Json,
         method: &str,
+        params: &Json,
         turns: &mut Turns,
         server_turns: &mut HashMap<String, usize>,
-    ) -> Option<Json> {
+    ) -> Option<Told> {
+        if let Some(refusal) = undeclared_mode(method, params, self.capabilities) {
+            return Some(refusal);
+        }
         let levels = [(self.step, &mut turns.step), (self.suite, &mut turns.suite), (self.server, server_turns)];
         for (respond, used) in levels {
             let Some(entry) = respond.entries.iter().find(|entry| entry.method == method) else { continue };
@@ -50,16 +79,87 @@ impl Scripts<'_> {
             let answer = entry.answers.get(*turn).or(entry.answers.last());
             *turn += 1;
             return match answer? {
-                Answer::Result(node) => Some(json!({"jsonrpc": "2.0", "id": id, "result": self.value(node)})),
-                Answer::Error(node) => Some(json!({"jsonrpc": "2.0", "id": id, "error": self.value(node)})),
+                Answer::Result(node) => Some(Told::Result(self.value(node))),
+                Answer::Error(node) => Some(Told::Error(self.value(node))),
+                Answer::Accept(node) => {
+                    Some(Told::Result(accepted(params, node.as_ref().map(|node| self.value(node)))))
+                }
                 Answer::Ignore => None,
             };
         }
-        Some(lifecycle::refusal(id, method))
+        Some(unscripted(method))
     }
 
     fn value(&self, node: &Node) -> Json {
         let mut scope = |name: &str, _: Span| self.scope.lookup(name, self.row, Some(&self.moment));
         Filler::new(&mut scope).fill(node).as_ref().unwrap_or(node).to_json()
+    }
+}
+
+/// What a request gets that nothing answers: `ping` is answered, the rest is refused.
+pub(super) fn unscripted(method: &str) -> Told {
+    match method {
+        "ping" => Told::Result(json!({})),
+        _ => Told::Error(json!({"code": METHOD_NOT_FOUND, "message": format!("method not found: {method}")})),
+    }
+}
+
+/// The user accepts: a form with its defaults, under the fields that are given; a URL with nothing.
+pub(super) fn accepted(params: &Json, given: Option<Json>) -> Json {
+    if is_url(params) {
+        return json!({"action": "accept"});
+    }
+    let mut content = params.get("requestedSchema").map_or_else(|| json!({}), instance::form);
+    match (content.as_object_mut(), given) {
+        (Some(content), Some(Json::Object(given))) => content.extend(given),
+        (_, Some(given)) => content = given,
+        _ => {}
+    }
+    json!({"action": "accept", "content": content})
+}
+
+/// A client refuses an elicitation in a mode that it never declared; without a word about modes, forms are declared.
+fn undeclared_mode(method: &str, params: &Json, capabilities: &Json) -> Option<Told> {
+    if method != "elicitation/create" {
+        return None;
+    }
+    let declared = capabilities.get("elicitation")?.as_object()?;
+    let mode = if is_url(params) { "url" } else { "form" };
+    let known = declared.contains_key(mode) || (mode == "form" && !declared.contains_key("url"));
+    let message = format!("the client does not declare elicitation in `{mode}` mode");
+    (!known).then(|| Told::Error(json!({"code": INVALID_PARAMS, "message": message})))
+}
+
+fn is_url(params: &Json) -> bool {
+    params.get("mode").is_some_and(|mode| mode == "url")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_accepted_form_has_its_defaults_under_the_given_fields() {
+        let schema = json!({"type": "object", "required": ["name"], "properties": {
+            "name": {"type": "string"}, "age": {"type": "integer", "default": 30}, "note": {"type": "string"},
+        }});
+        let form = json!({"message": "who?", "requestedSchema": schema});
+        let accept = |content: Json| json!({"action": "accept", "content": content});
+        assert_eq!(accepted(&form, None), accept(json!({"name": "example", "age": 30})));
+        let given = json!({"name": "Ada", "note": "x"});
+        assert_eq!(accepted(&form, Some(given)), accept(json!({"name": "Ada", "age": 30, "note": "x"})));
+        let url = json!({"mode": "url", "url": "https://example.com/"});
+        assert_eq!(accepted(&url, Some(json!({"name": "Ada"}))), json!({"action": "accept"}));
+    }
+
+    #[test]
+    fn a_mode_that_was_not_declared_is_refused() {
+        let (form, url) = (json!({"message": "?"}), json!({"mode": "url"}));
+        let refused = |params: &Json, declared: Json| {
+            undeclared_mode("elicitation/create", params, &json!({"elicitation": declared})).is_some()
+        };
+        assert!(!refused(&form, json!({})) && refused(&url, json!({})));
+        assert!(refused(&form, json!({"url": {}})) && !refused(&url, json!({"url": {}})));
+        assert!(!refused(&form, json!({"form": {}, "url": {}})) && refused(&url, json!({"form": {}})));
     }
 }

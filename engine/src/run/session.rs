@@ -2,14 +2,18 @@
 
 use super::alarm::Alarm;
 use super::fault::{Code, Fault};
+use super::respond::{Scripts, Turns};
 use super::stop::Listener;
-use super::window::Window;
+use super::window::{Window, params};
 use crate::matcher::Expected;
 use crate::mcp::connection::{Connection, Witness};
-use crate::mcp::lifecycle::Introduction;
+use crate::mcp::lifecycle::{self, Introduction};
 use crate::mcp::message::Message;
 use crate::mcp::transport::Closed;
+use crate::plan::FilePlan;
+use crate::plan::scope::Moment;
 use crate::source::Json;
+use crate::suite::Respond;
 use crate::suite::server::{Server, Tmp};
 use std::collections::HashMap;
 use std::path::Path;
@@ -23,6 +27,8 @@ pub(super) struct Session {
     pub(super) name: Arc<str>,
     /// Its server.
     pub(super) server: Arc<Server>,
+    /// What the client declared.
+    pub(super) capabilities: Arc<Json>,
     /// The way to the server.
     pub(super) connection: Connection,
     /// What came between steps; it belongs to the next one.
@@ -48,6 +54,8 @@ pub(super) struct Opening<'a> {
     pub(super) environment: &'a [(String, String)],
     /// Whether `initialize` is sent.
     pub(super) handshake: bool,
+    /// The file it is opened for, whose scripts answer what the server asks at once.
+    pub(super) file: Option<&'a FilePlan>,
 }
 
 /// A start that failed: why, and what the server said on stderr.
@@ -68,8 +76,20 @@ impl Session {
             Ok(session) => session,
             Err(fault) => return Err(Box::new(Failed { fault, window })),
         };
+        let none = Respond::default();
+        let (captures, tmp) = (HashMap::new(), session.tmp());
+        let scripts = opening.file.map(|file| Scripts {
+            step: &none,
+            suite: &file.suite.respond,
+            server: &opening.server.respond,
+            capabilities: opening.capabilities,
+            scope: &file.scope,
+            row: None,
+            moment: Moment { captures: &captures, tmp: &tmp },
+        });
+        let mut start = Start { window: &mut window, scripts, turns: Turns::default(), server_turns: HashMap::new() };
         let begun = tokio::select! {
-            begun = session.connection.begin(opening.handshake, &mut window) => begun,
+            begun = session.connection.begin(opening.handshake, &mut start) => begun,
             () = listener.interrupted() => Err(Fault::new(Code::StartFailed, "interrupted while the server was starting")),
         };
         match begun {
@@ -92,6 +112,7 @@ impl Session {
         Ok(Session {
             name: opening.name.clone(),
             server: opening.server.clone(),
+            capabilities: opening.capabilities.clone(),
             connection: Connection::start(target)?,
             between: Window::default(),
             broken: false,
@@ -123,7 +144,40 @@ impl Session {
     }
 }
 
-/// Before the first step nothing is scripted, and everything belongs to the start.
+/// Sees the start of a session, and answers what the server asks before the first step.
+struct Start<'a> {
+    window: &'a mut Window,
+    scripts: Option<Scripts<'a>>,
+    turns: Turns,
+    server_turns: HashMap<String, usize>,
+}
+
+impl Witness for Start<'_> {
+    fn sent(&mut self, line: &str) {
+        self.window.sent(line);
+    }
+
+    fn received(&mut self, message: Message) {
+        self.window.received(Rc::new(message));
+    }
+
+    fn noise(&mut self, line: String) {
+        self.window.noise(line);
+    }
+
+    fn stderr(&mut self, text: &str) {
+        self.window.stderr(text);
+    }
+
+    /// The turns of a list of answers belong to the steps: here they begin anew.
+    fn answer(&mut self, id: &Json, method: &str, request: &Message) -> Option<Json> {
+        let Some(scripts) = &self.scripts else { return Some(lifecycle::refusal(id, method)) };
+        let told = scripts.answer(method, &params(request), &mut self.turns, &mut self.server_turns);
+        told.map(|told| told.envelope(id))
+    }
+}
+
+/// What comes while a session ends belongs to nothing that is judged.
 impl Witness for Window {
     fn sent(&mut self, line: &str) {
         Window::sent(self, line);

@@ -93,6 +93,7 @@ impl Slot {
             capabilities: &self.capabilities,
             environment: &desk.shared.options.environment,
             handshake: self.handshake,
+            file: desk.file.and_then(|at| desk.shared.plan.files.get(at)),
         };
         match Session::open(opening, &mut desk.listener).await {
             Ok((session, introduction)) => {

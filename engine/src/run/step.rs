@@ -1,12 +1,12 @@
 //! One step after the other, or several in parallel: fill in, send, listen, judge, capture, tell.
 
-use super::call::{Call, End, Pages};
+use super::call::{Call, Cancel, End, Pages, TaskRun};
 use super::capture::capture;
 use super::ending::fault_of;
 use super::exchange::Exchange;
 use super::fault::failure;
-use super::judge::{Judge, malformed, needs_envelope};
-use super::line::{Awaits, line};
+use super::judge::{self, Judge, malformed, needs_envelope};
+use super::line::{Awaits, line, progress_token, with_token};
 use super::outcome::{Answer, Outcome};
 use super::respond::{Scripts, Turns};
 use super::session::Session;
@@ -202,16 +202,34 @@ impl Steps<'_, '_> {
             None => default,
         };
         let meta = ready.filled().map_or(step.meta.as_ref(), |filled| filled.meta(step));
-        let mut call = match line(ready.action(), meta, &mut || session.connection.fresh_id()) {
+        let mut token = progress_token(ready.action(), meta);
+        let wants_progress =
+            expects(Field::Progress) || matches!(step.cancel_after, Some(suite::CancelAfter::Progress(_)));
+        let with_token = (token.is_none() && wants_progress).then(|| with_token(meta, session.connection.fresh_id()));
+        let meta = with_token.as_ref().or(meta);
+        token = token.or_else(|| progress_token(ready.action(), meta));
+        let mut call = match line(ready.action(), meta, step.task.as_ref(), &mut || session.connection.fresh_id()) {
             Some(line) => Call::new(line, timeout),
             None => Call::until_exit(step.timeout.unwrap_or(session.server.shutdown_timeout)),
         };
         if let Action::List(listing) = ready.action() {
             call.pages = Some(Pages::new(*listing, meta));
         }
+        call.token = token;
         call.until_exit |= expects(Field::ExitCode);
-        call.hopes_for_silence = silent;
+        call.hopes_for_silence = silent || judge::must_stay_silent(step, ready.checks());
         call.settle = step.settle.unwrap_or_default();
+        if let Some(after) = step.cancel_after {
+            // What would come late comes while the silence is waited for.
+            let grace = step.settle.unwrap_or(RAW_TIMEOUT);
+            call.cancel = Some(Cancel { after, grace, sent: false, progress: 0 });
+            if call.hopes_for_silence {
+                call.settle = Duration::ZERO;
+            }
+        }
+        if let Some(task) = step.task {
+            call.task = Some(TaskRun { wait: task.wait, told: None, result: None, spent: Duration::ZERO });
+        }
         if expects(Field::Stderr) {
             call.settle = call.settle.max(STDERR_SETTLE);
         }
@@ -226,12 +244,13 @@ impl Steps<'_, '_> {
             .map(|step| step.filled().map_or(&step.step.respond, |filled| filled.respond(step.step)))
             .find(|respond| !respond.entries.is_empty())
             .unwrap_or(&none);
-        let server = session.server.clone();
+        let (server, capabilities) = (session.server.clone(), session.capabilities.clone());
         let tmp = session.tmp();
         let scripts = Scripts {
             step: step_scripts,
             suite: &self.file.suite.respond,
             server: &server.respond,
+            capabilities: &capabilities,
             scope: &self.file.scope,
             row: self.row,
             moment: Moment { captures: self.captures, tmp: &tmp },
@@ -250,7 +269,7 @@ impl Steps<'_, '_> {
         let judge = Judge { source: &self.file.suite.source, step: ready[0].step, tmp: Path::new(&*tmp) };
         let checks = ready[0].checks();
         let holds = |window: &Window| {
-            let mut outcome = Outcome { answer: None, window, took: Duration::ZERO, exit_code: None };
+            let mut outcome = Outcome::new(None, window);
             judge.judge(checks, &mut outcome).is_empty()
         };
         let mut failing = !holds(&exchange.session.between);
@@ -325,12 +344,15 @@ impl Steps<'_, '_> {
         };
         let exit_code =
             session.connection.exit.filter(|_| call.until_exit).map(|exit| exit.code.map_or(Json::Null, Json::from));
-        let mut outcome = Outcome { answer, window, took: call.took, exit_code };
+        let task = call.task.as_mut().and_then(|task| task.told.take());
+        let token = call.token.as_ref();
+        let mut outcome = Outcome { took: call.took, exit_code, token, task, ..Outcome::new(answer, window) };
         let step = self.step_id(ready.number);
         let mut failures = {
             let _scope = matcher::Scope::enter(step.clone());
             judge.judge(ready.checks(), &mut outcome)
         };
+        failures.extend(judge.stream(call.cancel.as_ref(), &outcome));
         evidence::post_said(self.desk, &step);
         if let (Action::Tool { name, .. }, true, Some(structured)) =
             (ready.action(), ready.step.output_schema, outcome.structured())

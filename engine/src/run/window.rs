@@ -143,6 +143,7 @@ impl Window {
     }
 }
 
-fn params(message: &Message) -> Json {
+/// The `params` of a message; `null` when it has none.
+pub(super) fn params(message: &Message) -> Json {
     message.value().ok().and_then(|mut value| value.get_mut("params").map(Json::take)).unwrap_or(Json::Null)
 }

@@ -1,7 +1,7 @@
 //! The keys of a config file and of a server definition.
 
 use super::extension::EXTENSION;
-use super::suite::ANSWER;
+use super::suite::ANSWERS;
 use super::table::{HTTP_LATER, Key, Later, PLUGINS_LATER, Table, Takes};
 use Takes::{Anything, Boolean, Choice, Duration, Filled, List, Map, OneOf, Regex, Scalar, Size, Text};
 
@@ -37,9 +37,9 @@ static SERVER_KEYS: &[Key] = &[
     Key::new("client", Takes::Table(&CLIENT), "{roots: true}", "Capabilities the client declares."),
     Key::new(
         "respond",
-        Map(&OneOf(&[Takes::Table(&ANSWER), Filled(&Takes::Table(&ANSWER))])),
-        "{roots: {result: {roots: []}}}",
-        "Scripted answers to the server's requests.",
+        ANSWERS,
+        "{elicitation: accept, roots: [\"file:///project\"]}",
+        "Scripted answers to the server's requests; also declares the capabilities.",
     ),
     Key::new("fixture", Text, "./fixture", "A folder copied into `${tmp}` before the server starts."),
     Key::new("barrier", Boolean, "false", "Whether start-up ends with an awaited ping (true)."),
@@ -119,7 +119,20 @@ pub static CLIENT: Table = Table {
     groups: &[&[
         Key::new("roots", CAPABILITY, "{listChanged: true}", "The client has roots."),
         Key::new("sampling", CAPABILITY, "true", "The client can sample a model."),
-        Key::new("elicitation", CAPABILITY, "true", "The client can ask its user."),
+        Key::new(
+            "elicitation",
+            CAPABILITY,
+            "{form: {}, url: {}}",
+            "The client can ask its user; without `url`, only by forms.",
+        ),
+        Key::new("tasks", CAPABILITY, "{list: {}, cancel: {}}", "The client can run what it is asked as tasks."),
+        Key::new("experimental", CAPABILITY, "{\"com.example/feature\": {}}", "Whatever is not standard."),
+        Key::new(
+            "extensions",
+            CAPABILITY,
+            "{\"com.example/feature\": {}}",
+            "Extensions of the protocol, by their identifiers.",
+        ),
     ]],
     one_of: &[],
     required: &[],

@@ -1,12 +1,14 @@
 //! The keys of a suite file.
 
-use super::config::SERVER;
+use super::config::{CLIENT, SERVER};
 use super::extension::IMPORTS;
 use super::table::{HTTP_LATER, Key, Later, Table, Takes};
 use Takes::{Anything, Boolean, Choice, Count, Duration, Filled, List, Map, Mapping, OneOf, Path, Text, True};
 
 const TESTS: Takes = Filled(&Takes::Table(&CASE));
-const ANSWERS: Takes = Map(&OneOf(&[Takes::Table(&ANSWER), Filled(&Takes::Table(&ANSWER))]));
+const ONE_ANSWER: Takes = OneOf(&[Takes::Table(&ANSWER), Text]);
+/// Scripted answers: for each request of the server one, or several used in turn.
+pub(super) const ANSWERS: Takes = Map(&OneOf(&[Takes::Table(&ANSWER), Text, Filled(&ONE_ANSWER)]));
 const SERVER_CHOICE: Takes = OneOf(&[Text, Takes::Table(&SERVER)]);
 
 /// The sections of a suite that hold tests.
@@ -37,10 +39,16 @@ static SUITE_ONLY: &[Key] = &[
     ),
     Key::new("variables", Map(&Anything), "{root: \"${tmp}/data\"}", "Values that `${name}` stands for in this file."),
     Key::new(
+        "client",
+        Takes::Table(&CLIENT),
+        "{elicitation: {form: {}, url: {}}}",
+        "Capabilities the client declares for this file, beside those of the server's definition.",
+    ),
+    Key::new(
         "respond",
         ANSWERS,
-        "{roots: {result: {roots: []}}}",
-        "Scripted answers to the server's requests, for the whole file.",
+        "{elicitation: accept, roots: [\"file:///project\"]}",
+        "Scripted answers to the server's requests, for the whole file; also declares the capabilities.",
     ),
     Key::new(
         "before",
@@ -103,6 +111,9 @@ static SEVERAL: &[Key] = &[
     ),
 ];
 
+/// The levels of log messages, lowest first.
+pub const LEVELS: &[&str] = &["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
 /// What a step can do.
 pub static ACTIONS: &[Key] = &[
     Key::new(
@@ -115,6 +126,14 @@ pub static ACTIONS: &[Key] = &[
     Key::new("raw", OneOf(&[Text, Takes::Table(&RAW)]), "'{\"jsonrpc\": \"2.0\"'", "A line as it is, or exact bytes."),
     Key::new("tool", Text, "read_file", "Calls a tool; its arguments stand in `args`."),
     Key::new("uri", Text, "\"file:///a.txt\"", "Reads a resource."),
+    Key::new(
+        "template",
+        Text,
+        "\"file:///{path}\"",
+        "Reads the resource of a template; the values of its variables stand in `args`.",
+    ),
+    Key::new("subscribe", Text, "\"file:///a.txt\"", "Asks to hear when a resource changes."),
+    Key::new("unsubscribe", Text, "\"file:///a.txt\"", "Asks to hear no more of it."),
     Key::new("prompt", Text, "greet", "Gets a prompt; its arguments stand in `args`."),
     Key::new(
         "complete",
@@ -122,17 +141,30 @@ pub static ACTIONS: &[Key] = &[
         "{prompt: greet, argument: name, value: A}",
         "Asks for completions of an argument.",
     ),
-    Key::new("list", Choice(&["tools", "resources", "templates", "prompts"]), "tools", "Lists, every page."),
+    Key::new("list", Choice(&["tools", "resources", "templates", "prompts", "tasks"]), "tools", "Lists, every page."),
+    Key::new("logLevel", Choice(LEVELS), "debug", "Asks for log messages from this level on."),
     Key::new("wait", Duration, "2s", "Sends nothing; ends early when its expectations turn from failing to holding."),
     Key::new("close", Choice(&["stdin", "term", "kill"]), "stdin", "Ends the process and awaits its exit."),
     Key::new("ping", True, "true", "Sends a ping."),
 ];
 
 static STEP_KEYS: &[Key] = &[
-    Key::new("args", Mapping, "{path: a.txt}", "Arguments of `tool` or `prompt`."),
+    Key::new("args", Mapping, "{path: a.txt}", "Arguments of `tool`, `prompt` or `template`."),
     Key::new("meta", Mapping, "{progressToken: 1}", "Becomes `params._meta`."),
     Key::new("timeout", Duration, "10s", "How long the step may take."),
     Key::new("settle", Duration, "100ms", "How long the step stays open after its response."),
+    Key::new(
+        "cancelAfter",
+        OneOf(&[Duration, Takes::Table(&CANCEL_AFTER)]),
+        "100ms",
+        "Takes the request back after this time, or after some progress; no answer may come then.",
+    ),
+    Key::new(
+        "task",
+        OneOf(&[True, Takes::Table(&TASK)]),
+        "{ttl: 60s}",
+        "Calls the tool as a task and awaits its result.",
+    ),
     Key::new(
         "capture",
         Map(&Path),
@@ -142,7 +174,7 @@ static STEP_KEYS: &[Key] = &[
     Key::new(
         "respond",
         ANSWERS,
-        "{elicitation: {result: {action: accept}}}",
+        "{elicitation: decline}",
         "Scripted answers to the server's requests during this step.",
     ),
     Key::new(
@@ -159,10 +191,40 @@ static LABEL: &[Key] = &[
     Key::new("name", Text, "writes the file", "Same as `it`."),
 ];
 
-const ACTION_NAMES: &[&str] =
-    &["request", "notify", "raw", "tool", "uri", "prompt", "complete", "list", "wait", "close", "ping"];
+const ACTION_NAMES: &[&str] = &[
+    "request",
+    "notify",
+    "raw",
+    "tool",
+    "uri",
+    "template",
+    "subscribe",
+    "unsubscribe",
+    "prompt",
+    "complete",
+    "list",
+    "logLevel",
+    "wait",
+    "close",
+    "ping",
+];
 const CASE_ACTION_NAMES: &[&str] = &[
-    "request", "notify", "raw", "tool", "uri", "prompt", "complete", "list", "wait", "close", "ping", "steps",
+    "request",
+    "notify",
+    "raw",
+    "tool",
+    "uri",
+    "template",
+    "subscribe",
+    "unsubscribe",
+    "prompt",
+    "complete",
+    "list",
+    "logLevel",
+    "wait",
+    "close",
+    "ping",
+    "steps",
     "parallel",
 ];
 
@@ -211,6 +273,35 @@ pub static RAW: Table = Table {
     elsewhere: &[],
 };
 
+/// `cancelAfter: {…}`.
+pub static CANCEL_AFTER: Table = Table {
+    name: "cancellation",
+    title: "`cancelAfter`",
+    doc: "What must have come before the request is taken back.",
+    example: "{progress: 2}",
+    groups: &[&[Key::new("progress", Count(1), "2", "So many progress notifications.")]],
+    one_of: &[],
+    required: &["progress"],
+    later: &[],
+    elsewhere: &[],
+};
+
+/// `task: {…}`.
+pub static TASK: Table = Table {
+    name: "task",
+    title: "`task`",
+    doc: "How a call is run as a task.",
+    example: "{ttl: 60s}",
+    groups: &[&[
+        Key::new("ttl", Duration, "60s", "How long the server is to keep the task."),
+        Key::new("wait", Boolean, "false", "`false`: the step ends with the task that was created."),
+    ]],
+    one_of: &[],
+    required: &[],
+    later: &[],
+    elsewhere: &[],
+};
+
 /// `complete: {…}`.
 pub static COMPLETE: Table = Table {
     name: "completion",
@@ -249,6 +340,18 @@ pub static EXPECT: Table = Table {
             Map(&Anything),
             "{notifications/progress: {$length: 4}}",
             "From method to a matcher over the list of its `params`.",
+        ),
+        Key::new(
+            "progress",
+            Anything,
+            "3",
+            "At least so many progress notifications, or a matcher over the list of them; each must be higher than the last.",
+        ),
+        Key::new(
+            "task",
+            Anything,
+            "{status: completed}",
+            "The task that the call became; only the written keys are compared.",
         ),
         Key::new(
             "requests",
@@ -329,8 +432,18 @@ pub static ANSWER: Table = Table {
         Key::new("result", Anything, "{roots: []}", "Answers with this result."),
         Key::new("error", Map(&Anything), "{code: -32000, message: no}", "Answers with this error."),
         Key::new("ignore", True, "true", "Leaves the request unanswered."),
+        Key::new(
+            "accept",
+            OneOf(&[True, Mapping]),
+            "{name: Ada}",
+            "To `elicitation`: accepts, with these fields over the defaults of the form.",
+        ),
+        Key::new("decline", True, "true", "To `elicitation`: declines."),
+        Key::new("cancel", True, "true", "To `elicitation`: goes away without an answer."),
+        Key::new("text", Text, "forty-two", "To `sampling`: what the model says."),
+        Key::new("roots", List(&OneOf(&[Text, Map(&Anything)])), "[\"file:///project\"]", "To `roots`: the roots."),
     ]],
-    one_of: &[&["result", "error", "ignore"]],
+    one_of: &[&["result", "error", "ignore", "accept", "decline", "cancel", "text", "roots"]],
     required: &[],
     later: &[],
     elsewhere: &[],

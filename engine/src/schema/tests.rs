@@ -77,7 +77,21 @@ fn configs_are_valid() {
 /// Tables name every key that the schema has, so it is enough that each table is reached and each key has words.
 #[test]
 fn every_table_stands_in_a_schema_with_a_description_of_every_key() {
-    let tables = [&SUITE, &CASE, &STEP, &RAW, &COMPLETE, &EXPECT, &CHECK, &PERFORMANCE, &ANSWER, &SERVER, &CLIENT];
+    let tables = [
+        &SUITE,
+        &CASE,
+        &STEP,
+        &RAW,
+        &COMPLETE,
+        &CANCEL_AFTER,
+        &TASK,
+        &EXPECT,
+        &CHECK,
+        &PERFORMANCE,
+        &ANSWER,
+        &SERVER,
+        &CLIENT,
+    ];
     let schema = super::suite();
     for table in tables {
         let object = if table.name == "suite" { &schema } else { &schema["$defs"][table.name] };
@@ -93,7 +107,7 @@ fn every_table_stands_in_a_schema_with_a_description_of_every_key() {
 
 #[test]
 fn examples_of_keys_are_what_the_keys_take() {
-    for table in [&EXPECT, &SERVER, &COMPLETE, &CHECK, &PERFORMANCE, &CLIENT] {
+    for table in [&EXPECT, &SERVER, &COMPLETE, &CHECK, &PERFORMANCE, &CLIENT, &TASK, &CANCEL_AFTER, &ANSWER] {
         let schema = json::document(table, "one");
         for key in table.keys() {
             let instance = yaml(&format!("{}: {}", key.name, key.example));

@@ -17,7 +17,7 @@ use super::{Case, Lane, Respond, ServerChoice, Setting, Suite, Variable};
 use crate::diagnostic::Diagnostics;
 use crate::schema::{LANES, SUITE};
 use crate::source::reader::{Fields, Given, Reader};
-use crate::source::{Entry, Kind, Node, Source, Span, yaml};
+use crate::source::{Entry, Json, Kind, Node, Source, Span, yaml};
 use std::sync::Arc;
 
 /// Parses a suite; every problem goes into `diagnostics`, and a suite that comes back beside errors is of no use.
@@ -71,6 +71,7 @@ impl Parser<'_> {
             server: self.server_choice(fields.take("server")),
             imports: self.imports(fields.take("imports")),
             variables: self.variables(fields.take("variables")),
+            client: self.client(fields.take("client")),
             respond: self.respond(fields.take("respond")),
             before: self.cases(fields.take("before"), Lane::Before),
             cases: Vec::new(),
@@ -142,6 +143,10 @@ impl Parser<'_> {
         let named = entries.into_iter().filter(|entry| self.is_name("a variable", &entry.key, entry.key_span));
         let variable = |Entry { key, key_span, value }| Variable { name: key, span: key_span, value };
         named.map(variable).collect()
+    }
+
+    fn client(&mut self, given: Option<Given>) -> Json {
+        given.map_or_else(|| Json::Object(Default::default()), |given| server::parse::client(&mut self.reader, given))
     }
 
     fn respond(&mut self, given: Option<Given>) -> Respond {

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 /// What `capture` and `checks` find in an outcome.
-const OUTCOME: [&str; 13] = [
+const OUTCOME: [&str; 15] = [
     "response",
     "result",
     "error",
@@ -19,6 +19,8 @@ const OUTCOME: [&str; 13] = [
     "structured",
     "content",
     "notifications",
+    "progress",
+    "task",
     "requests",
     "stderr",
     "stdout",

@@ -1,13 +1,14 @@
 //! What a step sends or does.
 
 use super::Parser;
-use crate::schema::{ACTIONS, COMPLETE, RAW};
+use crate::schema::{ACTIONS, COMPLETE, LEVELS, RAW};
 use crate::source::reader::{Fields, Given};
 use crate::source::{Kind, Node, Span};
 use crate::suite::{Action, Close, Listing, Reference};
 use base64::Engine;
 
-const LISTINGS: [Listing; 4] = [Listing::Tools, Listing::Resources, Listing::Templates, Listing::Prompts];
+const LISTINGS: [Listing; 5] =
+    [Listing::Tools, Listing::Resources, Listing::Templates, Listing::Prompts, Listing::Tasks];
 const CLOSES: [Close; 3] = [Close::Stdin, Close::Term, Close::Kill];
 
 impl Parser<'_> {
@@ -54,6 +55,10 @@ impl Parser<'_> {
             "raw" => self.raw(given)?,
             "tool" => Action::Tool { args: self.args(fields), name: self.reader.text_node(given)? },
             "uri" => Action::Read(self.reader.text_node(given)?),
+            "template" => Action::Template { args: self.args(fields), template: self.reader.text_node(given)? },
+            "subscribe" => Action::Subscribe(self.reader.text_node(given)?),
+            "unsubscribe" => Action::Unsubscribe(self.reader.text_node(given)?),
+            "logLevel" => Action::LogLevel(LEVELS[self.reader.choice(given)?]),
             "prompt" => Action::Prompt { args: self.args(fields), name: self.reader.text_node(given)? },
             "complete" => self.complete(given)?,
             "list" => Action::List(LISTINGS[self.reader.choice(given)?]),
@@ -153,7 +158,13 @@ impl Parser<'_> {
     /// Reports what means nothing beside this action.
     fn no_company(&mut self, fields: &mut Fields, key: &str, place: Span) {
         let reasons = [
-            ("args", !matches!(key, "tool" | "prompt"), "goes with `tool` or `prompt`"),
+            ("args", !matches!(key, "tool" | "prompt" | "template"), "goes with `tool`, `prompt` or `template`"),
+            ("task", key != "tool", "goes with `tool`"),
+            (
+                "cancelAfter",
+                matches!(key, "notify" | "raw" | "wait" | "close"),
+                "takes a request back, and this step sends none",
+            ),
             (
                 "meta",
                 matches!(key, "raw" | "wait" | "close"),

@@ -1,13 +1,14 @@
 //! Tests and steps.
 
 use super::Parser;
-use crate::schema::{CASE, STEP};
+use crate::schema::{CANCEL_AFTER, CASE, STEP, TASK};
 use crate::source::reader::{Fields, Given};
 use crate::source::{Entry, Kind, Node, Span};
-use crate::suite::{Body, Capture, Case, Lane, Step};
+use crate::suite::{Body, CancelAfter, Capture, Case, Lane, Step, Task};
 
 /// What belongs to a step, and so has no place beside `steps`.
-const STEP_KEYS: &[&str] = &["args", "meta", "timeout", "settle", "capture", "respond", "outputSchema", "expect"];
+const STEP_KEYS: &[&str] =
+    &["args", "meta", "timeout", "settle", "cancelAfter", "task", "capture", "respond", "outputSchema", "expect"];
 
 impl Parser<'_> {
     pub(super) fn case(&mut self, node: Node, lane: Lane) -> Option<Case> {
@@ -120,12 +121,15 @@ impl Parser<'_> {
     fn step(&mut self, fields: &mut Fields, head: Span) -> Option<Step> {
         let span = fields.span;
         let action = self.action(fields, head);
+        let (cancel_after, task) = self.stream(fields);
         let step = Step {
             span,
             label: None,
             meta: fields.take("meta").and_then(|given| self.reader.mapping(given)),
             timeout: fields.take("timeout").and_then(|given| self.reader.duration(given)),
             settle: fields.take("settle").and_then(|given| self.reader.duration(given)),
+            cancel_after,
+            task,
             captures: fields.take("capture").map(|given| self.captures(given)).unwrap_or_default(),
             respond: self.respond(fields.take("respond")),
             output_schema: fields.take("outputSchema").and_then(|given| self.reader.choice(given)).is_none(),
@@ -133,6 +137,45 @@ impl Parser<'_> {
             action: action?,
         };
         Some(step)
+    }
+
+    /// `cancelAfter` and `task`: a task is not taken back by a notification.
+    fn stream(&mut self, fields: &mut Fields) -> (Option<CancelAfter>, Option<Task>) {
+        let (cancel, task) = (fields.take("cancelAfter"), fields.take("task"));
+        if let (Some(cancel), Some(task)) = (&cancel, &task) {
+            let both = self.reader.error(cancel.key_span, "`cancelAfter` does not cancel a task");
+            both.also.push((task.key_span, "the task is here".to_owned()));
+            both.hints.push(
+                "end the step with `task: {wait: false}`, capture `$.task.taskId`, and send `tasks/cancel` with `request`"
+                    .to_owned(),
+            );
+        }
+        (cancel.and_then(|given| self.cancel_after(given)), task.and_then(|given| self.task(given)))
+    }
+
+    fn cancel_after(&mut self, given: Given) -> Option<CancelAfter> {
+        if !matches!(given.value.kind, Kind::Map(_)) {
+            return self.reader.duration(given).map(CancelAfter::Time);
+        }
+        let mut fields = self.reader.fields(given.value, &CANCEL_AFTER)?;
+        let progress = fields.take("progress");
+        if progress.is_none() {
+            let missing = self.reader.error(fields.head(), "`cancelAfter` needs a time, or `progress`");
+            missing.hints.push(format!("for example `cancelAfter: 100ms` or `cancelAfter: {}`", CANCEL_AFTER.example));
+        }
+        self.reader.finish(fields);
+        progress.and_then(|given| self.reader.count(given)).map(CancelAfter::Progress)
+    }
+
+    fn task(&mut self, given: Given) -> Option<Task> {
+        if !matches!(given.value.kind, Kind::Map(_)) {
+            return self.reader.only_true(&given).then_some(Task { ttl: None, wait: true });
+        }
+        let mut fields = self.reader.fields(given.value, &TASK)?;
+        let ttl = fields.take("ttl").and_then(|given| self.reader.duration(given));
+        let wait = fields.take("wait").and_then(|given| self.reader.boolean(given)).unwrap_or(true);
+        self.reader.finish(fields);
+        Some(Task { ttl, wait })
     }
 
     fn captures(&mut self, given: Given) -> Vec<Capture> {

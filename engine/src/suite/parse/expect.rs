@@ -42,6 +42,13 @@ impl Parser<'_> {
                 self.reader.wrong_type(given);
             }
             Field::Duration => self.duration_bound(given),
+            Field::Progress if matches!(given.value.kind, Kind::Bool(_) | Kind::Null) => {
+                let message =
+                    format!("`progress` takes a number, or a matcher over a list, found {}", given.value.describe());
+                self.reader.error(given.value.span, message).hints.push(
+                    "`progress: 1` wants at least one progress notification; `progress: []` wants none".to_owned(),
+                );
+            }
             Field::Performance => self.performance(given),
             Field::Checks => self.checks(given),
             Field::ExitCode if matches!(given.value.kind, Kind::Bool(_) | Kind::List(_)) => {

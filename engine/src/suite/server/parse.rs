@@ -248,7 +248,7 @@ impl Definition<'_, '_> {
             server.protocol = self.protocol(given).unwrap_or_default();
         }
         if let Some(given) = self.take(fields, "client") {
-            server.client = self.client(given);
+            server.client = client(self.reader, given);
         }
         if let Some(given) = self.take(fields, "respond") {
             server.respond = respond(self.reader, given);
@@ -265,24 +265,27 @@ impl Definition<'_, '_> {
         let Takes::Choice(words) = given.key.takes else { return None };
         self.reader.choice(given).map(|word| Protocol::of(words[word]))
     }
+}
 
-    fn client(&mut self, given: Given) -> Json {
-        let mut capabilities = serde_json::Map::new();
-        let Some(mut fields) = self.reader.fields(given.value, &CLIENT) else { return Json::Object(capabilities) };
-        for key in CLIENT.keys() {
-            let Some(given) = fields.take(key.name) else { continue };
-            match &given.value.kind {
-                Kind::Bool(false) => {}
-                Kind::Bool(true) => {
-                    drop(capabilities.insert(key.name.to_owned(), Json::Object(serde_json::Map::new())))
-                }
-                Kind::Map(_) => drop(capabilities.insert(key.name.to_owned(), given.value.to_json())),
-                _ => self.reader.wrong_type(&given),
+/// Capabilities that the client declares, of a server or a suite.
+pub(crate) fn client(reader: &mut Reader<'_>, given: Given) -> Json {
+    let mut capabilities = serde_json::Map::new();
+    let Some(mut fields) = reader.fields(given.value, &CLIENT) else { return Json::Object(capabilities) };
+    for key in CLIENT.keys() {
+        let Some(given) = fields.take(key.name) else { continue };
+        let capability = match &given.value.kind {
+            Kind::Bool(false) => continue,
+            Kind::Bool(true) => Json::Object(serde_json::Map::new()),
+            Kind::Map(_) => given.value.to_json(),
+            _ => {
+                reader.wrong_type(&given);
+                continue;
             }
-        }
-        self.reader.finish(fields);
-        Json::Object(capabilities)
+        };
+        capabilities.insert(key.name.to_owned(), capability);
     }
+    reader.finish(fields);
+    Json::Object(capabilities)
 }
 
 /// A command line in `command` would be looked for as one program, and never found.

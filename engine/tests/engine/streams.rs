@@ -1,0 +1,133 @@
+//! What comes beside an answer, and answers that never come: progress, cancellation, tasks, subscriptions, levels.
+
+use crate::kit::{Place, messages, verdicts};
+
+fn passes(suite: &str, tests: usize) {
+    let place = Place::with_fixture(&[], suite);
+    let (code, report) = place.report(&[]);
+    assert_eq!(code, 0, "{:#?} {:#?}", verdicts(&report), messages(&report));
+    assert_eq!(verdicts(&report).len(), tests);
+    place.assert_nothing_left();
+}
+
+/// A place with the demo server, which takes its time where it is asked to.
+fn demo(suite: &str) -> Place {
+    let place = Place::new();
+    place.write("mcptest.yml", "command: mcptest\nargs: [demo-server]\n");
+    place.write("suite.test.mcp.yml", suite);
+    place
+}
+
+#[test]
+fn progress_goes_up_and_belongs_to_the_call_that_asked_for_it() {
+    let place = demo(
+        r#"
+tools:
+  - { it: asks for progress by itself, tool: slow, args: { steps: 3, ms: 1 }, expect: { progress: 3 } }
+  - { it: looks at it, tool: slow, args: { steps: 2, ms: 1 }, expect: { progress: { $partial: [{ progress: 1, total: 2 }, { progress: 2, total: 2 }], $length: 2 } } }
+  - { it: has none, tool: echo, args: { message: x }, expect: { progress: [] } }
+  - it: keeps calls apart
+    parallel:
+      - { tool: slow, args: { steps: 2, ms: 20 }, expect: { progress: { $length: 2 } } }
+      - { tool: slow, args: { steps: 4, ms: 10 }, expect: { progress: { $length: 4 } } }
+  - it: takes the token that is written
+    request: { method: tools/call, params: { name: slow, arguments: { steps: 2, ms: 1 }, _meta: { progressToken: own } } }
+    expect: { progress: 2, checks: [{ at: "$.notifications[0].params.progressToken", is: own }], result: { $type: object } }
+"#,
+    );
+    let (code, report) = place.report(&[]);
+    assert_eq!(code, 0, "{:#?} {:#?}", verdicts(&report), messages(&report));
+    let back = r#"
+tools:
+  - it: goes back
+    meta: { progressToken: 7 }
+    tool: notify
+    args: { method: notifications/progress, params: { progressToken: 7, progress: 2 }, count: 2 }
+    expect: { progress: 3 }
+"#;
+    let (code, report) = Place::with_fixture(&[], back).report(&[]);
+    let wanted =
+        ["progress went from 2 to 2, and must go up each time", "2 progress notifications came, expected at least 3"];
+    assert_eq!((code, messages(&report)), (1, wanted.map(str::to_owned).to_vec()));
+}
+
+#[test]
+fn a_request_is_taken_back_and_then_no_answer_may_come() {
+    let place = demo(
+        r#"
+tools:
+  - { it: after some time, tool: slow, args: { steps: 1000, ms: 20 }, cancelAfter: 50ms, settle: 100ms }
+  - { it: after some progress, tool: slow, args: { steps: 1000, ms: 20 }, cancelAfter: { progress: 2 }, settle: 100ms, expect: { progress: 2 } }
+  - { it: lives on, tool: echo, args: { message: x }, expect: { text: x } }
+"#,
+    );
+    let (code, report) = place.report(&[]);
+    assert_eq!(code, 0, "{:#?} {:#?}", verdicts(&report), messages(&report));
+    let suite = r#"
+tools:
+  - { it: answers all the same, tool: sleep, args: { ms: 300 }, cancelAfter: 50ms }
+  - { it: is allowed to, tool: sleep, args: { ms: 300 }, cancelAfter: 50ms, expect: { text: slept } }
+  - { it: is too fast, tool: echo, args: { message: x }, cancelAfter: 10s }
+"#;
+    let (code, report) = Place::with_fixture(&[], suite).report(&[]);
+    let wanted = [
+        "the server answered a request that was taken back",
+        "the server answered a request that was taken back",
+        "the answer came before the request was taken back, so nothing was cancelled",
+    ];
+    assert_eq!((code, messages(&report)), (1, wanted.map(str::to_owned).to_vec()));
+    let statuses = ["answers all the same: failed", "is allowed to: passed", "is too fast: failed"];
+    assert_eq!(verdicts(&report), statuses);
+}
+
+#[test]
+fn a_call_becomes_a_task() {
+    passes(
+        r#"
+tools:
+  - it: awaits the result
+    tool: echo
+    args: { message: hi }
+    task: { ttl: 60s }
+    expect: { text: hi, task: { status: completed, taskId: task-1, ttl: 60000 } }
+  - it: only makes it
+    steps:
+      - { tool: echo, args: { message: hi }, task: { wait: false }, capture: { id: $.task.taskId }, expect: { task: { status: working } } }
+      - { request: { method: tasks/cancel, params: { taskId: "${id}" } }, expect: { result: { $partial: { status: cancelled } } } }
+      - { request: { method: tasks/cancel, params: { taskId: "${id}" } }, expect: { error: { code: -32602 } } }
+  - { it: makes another, tool: echo, args: { message: hi }, task: true, expect: { text: hi } }
+  - { it: lists every page, list: tasks, expect: { result: { tasks: { $length: 3 } } } }
+"#,
+        4,
+    );
+    let place = demo("tools: [{ it: a, tool: echo, args: { message: x }, task: true }]");
+    let (code, report) = place.report(&[]);
+    assert_eq!(
+        (code, messages(&report)),
+        (1, vec!["the server answered at once, and made no task of the call".to_owned()])
+    );
+}
+
+#[test]
+fn levels_subscriptions_and_templates_are_actions() {
+    let place = demo(
+        r#"
+resources:
+  - it: hears of changes, and then no more
+    steps:
+      - { subscribe: "demo://motd" }
+      - { tool: set_motd, args: { text: new }, expect: { notifications: { notifications/resources/updated: [{ uri: "demo://motd" }] } } }
+      - { unsubscribe: "demo://motd" }
+      - { tool: set_motd, args: { text: newer }, expect: { notifications: { notifications/resources/updated: [] } } }
+  - it: hears what is loud enough
+    steps:
+      - { logLevel: error }
+      - { tool: log, args: { level: info, message: quiet }, expect: { notifications: { notifications/message: [] } } }
+      - { logLevel: debug }
+      - { tool: log, args: { level: info, message: loud }, expect: { notifications: { notifications/message: { $length: 1 } } } }
+  - { it: expands a template, template: "demo://greeting/{name}", args: { name: Ada }, expect: { text: "Hello, Ada!" } }
+"#,
+    );
+    let (code, report) = place.report(&[]);
+    assert_eq!(code, 0, "{:#?} {:#?}", verdicts(&report), messages(&report));
+}
