@@ -97,6 +97,13 @@ impl Connection {
         self.modern.as_ref()
     }
 
+    /// From here on every request of a modern conversation says this of itself too.
+    pub fn set_meta(&mut self, key: &str, value: Json) {
+        if let Some(modern) = &mut self.modern {
+            modern.meta.insert(key.to_owned(), value);
+        }
+    }
+
     /// Asks the server one thing and awaits the answer, a result or an error.
     ///
     /// In the modern era a result that asks for input is answered by the witness, and the request is sent again with its

@@ -41,6 +41,8 @@ pub(super) struct Session {
     pub(super) output_schemas: Option<HashMap<String, Option<Expected>>>,
     /// Rings when a step has waited long enough.
     pub(super) alarm: Alarm,
+    /// The subscriptions of the modern era: to what, and under which id.
+    pub(super) listening: Vec<(String, Json)>,
     tmp: Tmp,
 }
 
@@ -77,7 +79,7 @@ impl Session {
             Err(fault) => return Err(Box::new(Failed { fault, window })),
         };
         let none = Respond::default();
-        let (captures, tmp) = (HashMap::new(), session.tmp());
+        let (captures, tmp, meta) = (HashMap::new(), session.tmp(), session.meta());
         let scripts = opening.file.map(|file| Scripts {
             step: &none,
             suite: &file.suite.respond,
@@ -85,7 +87,7 @@ impl Session {
             capabilities: opening.capabilities,
             scope: &file.scope,
             row: None,
-            moment: Moment { captures: &captures, tmp: &tmp },
+            moment: Moment { captures: &captures, tmp: &tmp, meta: &meta },
         });
         let mut start = Start { window: &mut window, scripts, turns: Turns::default(), server_turns: HashMap::new() };
         let begun = tokio::select! {
@@ -119,6 +121,7 @@ impl Session {
             turns: HashMap::new(),
             output_schemas: None,
             alarm: Alarm::default(),
+            listening: Vec::new(),
             tmp,
         })
     }
@@ -126,6 +129,11 @@ impl Session {
     /// `${tmp}`.
     pub(super) fn tmp(&self) -> Rc<str> {
         self.tmp.text().clone()
+    }
+
+    /// `${session:meta}`: the `_meta` of a request in the modern era; empty in the legacy one.
+    pub(super) fn meta(&self) -> Json {
+        Json::Object(self.connection.modern().map(|modern| modern.meta.clone()).unwrap_or_default())
     }
 
     /// The folder behind `${tmp}`.

@@ -47,16 +47,12 @@ impl Connection {
         }
     }
 
-    async fn initialize(
-        &mut self,
-        revision: Option<&str>,
-        witness: &mut dyn Witness,
-    ) -> Result<Introduction, Fault> {
+    async fn initialize(&mut self, revision: Option<&str>, witness: &mut dyn Witness) -> Result<Introduction, Fault> {
         let id = self.fresh_id();
         let request = lifecycle::initialize(&id, revision, &self.target.capabilities);
         let value = self.ask_in_time("initialize", &request, &id, witness).await?;
-        let mut introduction = lifecycle::introduction(&value, revision)
-            .map_err(|message| Fault::new(Code::HandshakeFailed, message))?;
+        let mut introduction =
+            lifecycle::introduction(&value, revision).map_err(|message| Fault::new(Code::HandshakeFailed, message))?;
         self.send(&lifecycle::initialized(), witness).await;
         if self.target.barrier {
             let note = self.barrier(witness).await.map_err(ended_early)?;
@@ -127,7 +123,9 @@ impl Connection {
         }
         Ok(match answer {
             Err(_) => Probed::Ended,
-            Ok(Some(answer)) if answer.id() == Some(&id) => Probed::Answered(era::discovered(&read(&answer, "server/discover")?)),
+            Ok(Some(answer)) if answer.id() == Some(&id) => {
+                Probed::Answered(era::discovered(&read(&answer, "server/discover")?))
+            }
             Ok(_) => Probed::Silent,
         })
     }
