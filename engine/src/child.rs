@@ -7,16 +7,20 @@
 
 mod exit;
 mod lineage;
+mod plain;
 mod program;
 mod tree;
 
 pub use exit::Exit;
+pub use plain::{Ends, Plain};
 pub use program::SpawnError;
 pub use tree::{become_subreaper, kill_everything};
 
 use rustix::process::Signal;
-use std::io;
+use std::io::{self, PipeReader, PipeWriter};
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::net::unix::pipe::{Receiver, Sender};
@@ -80,32 +84,14 @@ pub struct Shutdown {
 impl Child {
     /// Starts a process in a group of its own. Needs a tokio runtime, which the child stays tied to.
     pub fn spawn(spawn: &Spawn) -> Result<(Child, Pipes), SpawnError> {
-        let program = program::resolve(spawn)?;
+        let Prepared { command, program, stdin, stdout, stderr, id } = prepare(spawn)?;
         let failed = |error: io::Error| program::explain(spawn, &program, error);
-        let (stdin, stdin_ours) = io::pipe().map_err(failed)?;
-        let (stdout_ours, stdout) = io::pipe().map_err(failed)?;
-        let (stderr_ours, stderr) = io::pipe().map_err(failed)?;
         let pipes = Pipes {
-            stdin: Sender::from_owned_fd(stdin_ours.into()).map_err(failed)?,
-            stdout: Receiver::from_owned_fd(stdout_ours.into()).map_err(failed)?,
-            stderr: Receiver::from_owned_fd(stderr_ours.into()).map_err(failed)?,
+            stdin: Sender::from_owned_fd(stdin.into()).map_err(failed)?,
+            stdout: Receiver::from_owned_fd(stdout.into()).map_err(failed)?,
+            stderr: Receiver::from_owned_fd(stderr.into()).map_err(failed)?,
         };
-        let id = tree::fresh_id();
-        let mut command = tokio::process::Command::new(&program);
-        if !spawn.inherit_env {
-            command.env_clear();
-        }
-        command
-            .arg0(&spawn.program)
-            .args(&spawn.args)
-            .current_dir(&spawn.cwd)
-            .envs(spawn.env.iter().map(|(name, value)| (name, value)))
-            .env(tree::TAG, tree::tag(&id))
-            .stdin(stdin)
-            .stdout(stdout)
-            .stderr(stderr)
-            .process_group(0);
-        let process = command.spawn().map_err(failed)?;
+        let process = tokio::process::Command::from(command).spawn().map_err(failed)?;
         let leader = process.id().ok_or_else(|| failed(io::Error::other("it has no process id")))?;
         let child = Child { process, exit: None, by: "itself", tree: Tree::register(leader, id), gone: false };
         if tree::is_ending() {
@@ -222,20 +208,65 @@ impl Child {
 
 impl Drop for Child {
     fn drop(&mut self) {
-        let deadline = Instant::now() + LAST_WAIT;
-        let (mut pause, mut quiet) = (PAUSES.0, 0);
-        while !self.gone && Instant::now() < deadline {
-            let living = self.tree.signal(Signal::KILL);
-            let ended = self.try_exit().is_some();
-            quiet = if living + self.tree.reap() == 0 { quiet + 1 } else { 0 };
-            self.gone = ended && quiet >= QUIET;
-            if !ended || quiet == 0 {
-                std::thread::sleep(pause);
-                pause = (pause * 2).min(PAUSES.1);
-            }
+        if !self.gone {
+            let tree = self.tree.clone();
+            self.gone = raze(&tree, || self.try_exit().is_some());
         }
         self.tree.forget();
     }
+}
+
+/// A command that is ready to run, and the engine's ends of its pipes.
+struct Prepared {
+    command: Command,
+    program: PathBuf,
+    stdin: PipeWriter,
+    stdout: PipeReader,
+    stderr: PipeReader,
+    id: String,
+}
+
+fn prepare(spawn: &Spawn) -> Result<Prepared, SpawnError> {
+    let program = program::resolve(spawn)?;
+    let failed = |error: io::Error| program::explain(spawn, &program, error);
+    let (stdin_theirs, stdin) = io::pipe().map_err(failed)?;
+    let (stdout, stdout_theirs) = io::pipe().map_err(failed)?;
+    let (stderr, stderr_theirs) = io::pipe().map_err(failed)?;
+    let id = tree::fresh_id();
+    let mut command = Command::new(&program);
+    if !spawn.inherit_env {
+        command.env_clear();
+    }
+    command
+        .arg0(&spawn.program)
+        .args(&spawn.args)
+        .current_dir(&spawn.cwd)
+        .envs(spawn.env.iter().map(|(name, value)| (name, value)))
+        .env(tree::TAG, tree::tag(&id))
+        .stdin(stdin_theirs)
+        .stdout(stdout_theirs)
+        .stderr(stderr_theirs)
+        .process_group(0);
+    Ok(Prepared { command, program, stdin, stdout, stderr, id })
+}
+
+/// Kills a tree until nothing of it is left, or the last wait is over; says whether nothing is left.
+fn raze(tree: &Tree, mut ended: impl FnMut() -> bool) -> bool {
+    let deadline = Instant::now() + LAST_WAIT;
+    let (mut pause, mut quiet) = (PAUSES.0, 0);
+    while Instant::now() < deadline {
+        let living = tree.signal(Signal::KILL);
+        let ended = ended();
+        quiet = if living + tree.reap() == 0 { quiet + 1 } else { 0 };
+        if ended && quiet >= QUIET {
+            return true;
+        }
+        if !ended || quiet == 0 {
+            std::thread::sleep(pause);
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    }
+    false
 }
 
 #[cfg(all(test, target_os = "linux"))]

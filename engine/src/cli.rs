@@ -1,9 +1,14 @@
 //! The command line: one file per subcommand, and the only place that turns a problem into an exit code.
 
+#[cfg(feature = "wasm")]
 mod cache;
+mod call;
 mod check;
+mod client;
 mod completions;
+mod discover;
 mod exec;
+#[cfg(feature = "wasm")]
 mod extension;
 mod files;
 mod list;
@@ -23,10 +28,14 @@ const OK: u8 = 0;
 const FAILED: u8 = 1;
 /// Bad invocation, config or suite.
 const BAD_INPUT: u8 = 2;
+/// A server could not be started or initialised.
+const SERVER: u8 = 3;
 /// An extension could not be loaded.
 const EXTENSION: u8 = 4;
 /// No test was selected.
 const NO_TESTS: u8 = 7;
+/// A signal came.
+const INTERRUPTED: u8 = 130;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -88,6 +97,10 @@ enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Send one request to a server and print the result as JSON
+    Call(Box<call::CallArgs>),
+    /// Write a first suite from what a server has: its tools, resources and prompts
+    Discover(Box<discover::DiscoverArgs>),
     /// Print the JSON Schema of suites, configs or events, for editors and tools
     Schema {
         /// Of what
@@ -95,11 +108,13 @@ enum Command {
         what: schema::What,
     },
     /// Inspect, check, measure and build extensions
+    #[cfg(feature = "wasm")]
     Extension {
         #[command(subcommand)]
         command: extension::ExtensionCommand,
     },
     /// Keep house in the folder of compiled extensions
+    #[cfg(feature = "wasm")]
     Cache {
         #[command(subcommand)]
         command: CacheCommand,
@@ -114,6 +129,7 @@ enum Command {
     DemoServer,
 }
 
+#[cfg(feature = "wasm")]
 #[derive(Debug, Subcommand)]
 enum CacheCommand {
     /// Remove all compiled extensions
@@ -161,11 +177,14 @@ struct SuiteArgs {
 }
 
 /// Which extensions, and what they may do.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 struct ExtensionArgs {
     /// Use the matchers of an extension, by file or by its key in the config (repeatable)
     #[arg(long, value_name = "FILE.wasm|ID")]
     matcher: Vec<String>,
+    /// Use a plugin: a program that is a matcher, called as its file without the ending (repeatable)
+    #[arg(long, value_name = "PATH")]
+    plugin: Vec<String>,
     /// Rewrite every suite with an extension (repeatable: in this order)
     #[arg(long, value_name = "FILE.wasm|ID")]
     transform: Vec<String>,
@@ -218,8 +237,12 @@ pub fn main() -> ExitCode {
         Command::Exec(args) => exec::exec(*args, &talk),
         Command::Check(suites) => check::check(&suites, &talk),
         Command::List { suites, json } => list::list(&suites, json, &talk),
+        Command::Call(args) => call::call(&args, &talk),
+        Command::Discover(args) => discover::discover(&args, &talk),
         Command::Schema { what } => schema::schema(what),
+        #[cfg(feature = "wasm")]
         Command::Extension { command } => extension::run(command, &talk),
+        #[cfg(feature = "wasm")]
         Command::Cache { command: CacheCommand::Clean } => cache::clean(),
         Command::Completions { shell } => completions::completions(shell),
         Command::DemoServer => match crate::demo::main() {

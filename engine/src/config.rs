@@ -5,6 +5,7 @@ mod extensions;
 pub mod file;
 #[cfg(test)]
 mod golden;
+mod plugins;
 
 use crate::extension::Declared;
 use crate::source::Source;
@@ -24,7 +25,7 @@ pub struct Config {
     pub servers: Vec<Arc<Server>>,
     /// `secrets`: names of environment variables whose values are redacted.
     pub secrets: Vec<String>,
-    /// `extensions`, in order.
+    /// `extensions` and `plugins`, in order.
     pub extensions: Vec<Declared>,
     /// `reporters`: as `--reporter` takes them.
     pub reporters: Vec<String>,

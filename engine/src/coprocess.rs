@@ -7,20 +7,25 @@
 //! The end comes with `mcp.shutdown`, with the end of stdin, with SIGTERM, or when nobody reads stdout any more: the servers
 //! are ended, and nothing is left behind.
 
+mod events;
 mod frame;
 mod methods;
 mod peer;
+mod suites;
 mod upstream;
 mod verdict;
 
+use crate::diagnostic::Diagnostics;
 use crate::suite::server::Server;
 use frame::{Refusal, Request, response};
 use methods::Methods;
+pub use methods::NAMES as METHODS;
 use peer::{Input, Line, Output};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
+pub use suites::Planned;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The version of the channel. It changes with the shape of a frame, and with nothing else.
@@ -29,12 +34,23 @@ pub const PROTOCOL_VERSION: u64 = 2;
 /// How a coprocess serves.
 pub struct Options {
     /// The server of direct calls, or why there is none; asked when the first of them comes.
-    pub server: Box<dyn FnMut() -> Result<Arc<Server>, String>>,
-    /// Added to what servers inherit.
-    pub environment: Vec<(String, String)>,
+    pub server: Box<dyn FnMut() -> Result<Direct, String>>,
+    /// Plans a suite file, or the suites of a folder.
+    pub planner: Planner,
     /// `--timeout`: how long a call may take.
     pub timeout: Option<Duration>,
 }
+
+/// The server of direct calls.
+pub struct Direct {
+    /// The server.
+    pub server: Arc<Server>,
+    /// Added to what it inherits.
+    pub environment: Vec<(String, String)>,
+}
+
+/// Reads config and suites of a path, and makes a plan of them.
+pub type Planner = Box<dyn FnMut(&str) -> Result<Planned, Diagnostics>>;
 
 /// Serves one SDK to the end.
 pub fn serve(options: Options) -> std::io::Result<()> {

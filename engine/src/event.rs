@@ -360,19 +360,32 @@ pub struct At {
     pub column: u32,
     /// How many characters the caret covers.
     pub width: u32,
-    /// The text of the line.
+    /// The text of the line; of a very long one, what is around the column.
     pub text: String,
+    /// How many characters of the line stand before `text`.
+    #[serde(skip_serializing_if = "is_whole")]
+    pub cut: u32,
 }
 
 impl At {
+    /// Characters of a line that are kept before the column, and from it on: more than any screen shows.
+    const KEPT: (usize, usize) = (400, 1600);
+
     /// The first line of a span.
     pub fn new(source: &Source, span: Span) -> At {
         let Position { line, column } = source.position(span.start);
-        let text = source.line(line);
-        let covered = source.slice(span).lines().next().unwrap_or_default().trim_end().chars().count() as u32;
-        let room = (text.chars().count() as u32 + 1).saturating_sub(column);
-        At { file: source.name.clone(), line, column, width: covered.clamp(1, room.max(1)), text: text.to_owned() }
+        let (before, after) = At::KEPT;
+        let cut = (column as usize - 1).saturating_sub(before);
+        let text: String = source.line(line).chars().skip(cut).take(before + after).collect();
+        let room = (text.chars().count() + cut + 1).saturating_sub(column as usize).max(1);
+        let covered = source.slice(span).lines().next().unwrap_or_default().trim_end();
+        let width = covered.chars().take(room).count().max(1);
+        At { file: source.name.clone(), line, column, width: width as u32, text, cut: cut as u32 }
     }
+}
+
+fn is_whole(cut: &u32) -> bool {
+    *cut == 0
 }
 
 /// See [`Body::SessionClosed`].

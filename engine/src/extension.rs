@@ -12,14 +12,25 @@ pub mod capability;
 pub mod declared;
 pub mod fault;
 pub mod library;
+mod limits;
 pub mod log;
+pub mod naming;
+mod pending;
+pub mod plugin;
+pub mod process;
 pub mod reach;
 pub mod registry;
+#[cfg(feature = "wasm")]
+pub mod wasm;
+#[cfg(not(feature = "wasm"))]
+#[path = "extension/without_wasm.rs"]
 pub mod wasm;
 
 pub use capability::Grant;
-pub use declared::{Declared, Isolation};
+pub use declared::{Backend, Declared, Isolation, Launch};
 pub use fault::{Code, Fault};
+pub use limits::Limits;
+pub use process::PROTOCOL_VERSION;
 pub use reach::Reach;
 pub use registry::{Live, Registry};
 
@@ -39,6 +50,10 @@ pub trait Extension: Send + Sync + std::fmt::Debug {
     fn observe(&self, event: &str) -> Result<Vec<Output>, Fault>;
     /// Ends a report.
     fn finish(&self) -> Result<Vec<Output>, Fault>;
+    /// Ends whatever lives for it outside of this process; gives what is worth telling. Nothing is called afterwards.
+    fn close(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// What an extension says about itself.

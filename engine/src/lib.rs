@@ -26,6 +26,7 @@ pub mod config;
 pub mod coprocess;
 pub mod demo;
 pub mod diagnostic;
+pub mod discover;
 pub mod event;
 pub mod extension;
 pub mod matcher;

@@ -22,6 +22,7 @@ mod docs;
 mod equality;
 mod foreign;
 mod found;
+mod head;
 mod hint;
 mod inside;
 mod judgement;
@@ -48,24 +49,25 @@ mod words;
 
 pub use foreign::{Broken, Foreign, Library, Objection, Question, replaces_built_in};
 pub use found::Found;
+pub use head::Head;
 pub use judgement::Scope;
 pub use mismatch::{Mismatch, Rank};
 pub use path::Path;
 pub use query::Query;
 
 use crate::diagnostic::Diagnostics;
-use crate::source::{Json, Node, Source, Span};
+use crate::source::{Json, Node, Source};
 use std::sync::Arc;
 use tree::Tree;
 
 /// One matcher with its argument compiled.
 pub trait Matcher: Send + Sync + std::fmt::Debug {
-    /// Its name as a report shows it: `$regex`, `match:contains`.
-    fn name(&self) -> &str;
+    /// Its name, its place, and what was written.
+    fn head(&self) -> &Head;
     /// What it expects, as it was written: `{"$regex": "^a"}`.
-    fn expected(&self) -> Json;
-    /// Where it stands in the suite.
-    fn span(&self) -> Span;
+    fn expected(&self) -> Json {
+        self.head().written()
+    }
     /// Whether a missing value can be right or wrong for it, and is not just missing.
     fn judges_absence(&self) -> bool {
         false

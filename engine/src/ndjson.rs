@@ -126,6 +126,12 @@ impl Framer {
         }
     }
 
+    /// Whether the line at hand is past the limit already, and has not ended: call after the last
+    /// [line](Framer::next_line).
+    pub fn is_over(&self) -> bool {
+        self.dropped > 0
+    }
+
     /// What is left when the stream has ended: call after the last [line](Framer::next_line).
     pub fn finish(&mut self) -> Option<Item<'_>> {
         let line = self.start..self.end;

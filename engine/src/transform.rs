@@ -28,7 +28,13 @@ pub fn read(
         let live = live?;
         names.push(format!("`{}`", live.id));
         text = match live.extension.transform(&text) {
-            Ok(text) => text,
+            Ok(text) if is_json(&text) => text,
+            Ok(text) => {
+                // What it returned is of no use to the next one either.
+                let produced = produced(source, &names, &text);
+                reread(&produced, &text, setting, diagnostics);
+                return None;
+            }
             Err(fault) => {
                 let problem = Diagnostic::error(format!("{} ({})", fault.message, fault.code.name())).by_extension();
                 let problem = problem.hint(format!("it was to rewrite `{}`", source.name));
@@ -46,6 +52,10 @@ pub fn read(
     let mut suite = suite?;
     suite.origin = Some(source.clone());
     Some(suite)
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
 /// What a transform produced must be JSON, and then a suite.

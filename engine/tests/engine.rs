@@ -13,6 +13,14 @@ mod aegis;
 mod asking;
 #[path = "engine/cache.rs"]
 mod cache;
+#[path = "engine/call.rs"]
+mod call;
+#[path = "engine/coprocess.rs"]
+mod coprocess;
+#[path = "engine/discover.rs"]
+mod discover;
+#[path = "engine/eras.rs"]
+mod eras;
 #[path = "engine/extensions.rs"]
 mod extensions;
 #[path = "engine/fixture.rs"]
@@ -27,6 +35,10 @@ mod invocation;
 mod language;
 #[path = "engine/layers.rs"]
 mod layers;
+#[path = "engine/plugins.rs"]
+mod plugins;
+#[path = "engine/plugins_bound.rs"]
+mod plugins_bound;
 #[path = "engine/select.rs"]
 mod select;
 #[path = "engine/streams.rs"]

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything that must hold, step by step, with one line at the end: `N passed, N failed`.
 
+mod discover;
 mod docs;
 mod extensions;
 mod leftovers;
@@ -48,7 +49,7 @@ struct Step {
     run: fn(&Engine) -> Findings,
 }
 
-const STEPS: [Step; 16] = [
+const STEPS: [Step; 17] = [
     Step { name: "format", run: |_| rust::format().into() },
     Step { name: "clippy", run: |_| rust::clippy().into() },
     Step { name: "guests", run: |_| guests::build(true).into() },
@@ -65,6 +66,7 @@ const STEPS: [Step; 16] = [
     Step { name: "install from PyPI", run: |_| install_python().into() },
     Step { name: "real servers, right", run: suites::right },
     Step { name: "real servers, wrong", run: suites::wrong },
+    Step { name: "real servers, found", run: discover::check },
 ];
 
 fn install_python() -> Result<()> {

@@ -6,6 +6,7 @@
 //!
 //! The flags are in [`options::HELP`]; the tools in [`tools`].
 
+mod modern;
 mod options;
 mod processes;
 mod serve;

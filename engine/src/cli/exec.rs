@@ -1,10 +1,15 @@
 //! `mcptest exec --connection-server`: the coprocess of an SDK.
 
-use super::{BAD_INPUT, ExtensionArgs, FAILED, OK, Talk, screen};
-use crate::coprocess::{self, Options};
+use super::load::{load, load_settings};
+use super::{BAD_INPUT, ExtensionArgs, FAILED, OK, SuiteArgs, Talk, screen};
+use crate::config;
+use crate::coprocess::{self, Direct, Options, Planned};
+use crate::diagnostic::Diagnostics;
+use crate::run;
 use crate::suite::server::Server;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,13 +18,13 @@ pub(super) struct ExecArgs {
     /// Speak the coprocess protocol, as SDKs do
     #[arg(long, required = true)]
     connection_server: bool,
-    /// The server under test, split into words as a shell does, without a shell
+    /// The server under test, split into words as a shell does, without a shell [default: that of the config]
     #[arg(long, value_name = "COMMAND")]
     server_command: Option<String>,
     /// How long a call may take when nothing else says: 500ms, 30s, 2m
     #[arg(long, value_name = "DURATION", value_parser = super::duration)]
     timeout: Option<Duration>,
-    /// The config file [default: the one nearest to a suite, or that of the working directory]
+    /// The config file [default: the one nearest to a suite, up to the working directory]
     #[arg(long, short, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Define a variable: NAME=TEXT, or NAME:=JSON for a typed value (repeatable)
@@ -36,18 +41,23 @@ pub(super) struct ExecArgs {
 }
 
 pub(super) fn exec(args: ExecArgs, talk: &Talk) -> u8 {
-    let argv = match args.server_command.as_deref().map(split).transpose() {
-        Ok(argv) => argv,
+    let command = match args.server_command.as_deref().map(split).transpose() {
+        Ok(command) => command.unwrap_or_default(),
         Err(why) => {
             screen::tell(&format!("error: `--server-command`: {why}\n"));
             return BAD_INPUT;
         }
     };
-    let _ = talk;
+    let timeout = args.timeout;
+    let quiet = talk.quiet;
+    let given = Rc::new(Given { args, command });
     let served = coprocess::serve(Options {
-        server: Box::new(move || direct(argv.as_deref())),
-        environment: Vec::new(),
-        timeout: args.timeout,
+        server: {
+            let given = given.clone();
+            Box::new(move || given.server())
+        },
+        planner: Box::new(move |path| given.plan(path, quiet)),
+        timeout,
     });
     match served {
         Ok(()) => OK,
@@ -64,9 +74,82 @@ fn split(command: &str) -> Result<Vec<String>, String> {
     if words.is_empty() { Err("it is empty".into()) } else { Ok(words) }
 }
 
-/// The server of direct calls.
-fn direct(argv: Option<&[String]>) -> Result<Arc<Server>, String> {
-    let cwd = std::env::current_dir().map_err(|error| format!("there is no working directory: {error}"))?;
-    let argv = argv.ok_or("there is no server to call: pass `--server-command`, or a config that names one")?;
-    Ok(Arc::new(Server::from_command(argv, cwd)))
+/// What the command line gave.
+struct Given {
+    args: ExecArgs,
+    command: Vec<String>,
+}
+
+impl Given {
+    /// The server of direct calls: that of the command line, or the one that the config names.
+    fn server(&self) -> Result<Direct, String> {
+        let cwd = std::env::current_dir().map_err(|error| format!("there is no working directory: {error}"))?;
+        let given = (!self.command.is_empty()).then(|| Arc::new(Server::from_command(&self.command, cwd)));
+        if let Some(server) = given.clone().filter(|_| self.args.env_file.is_empty()) {
+            return Ok(Direct { server, environment: Vec::new() });
+        }
+        let (config, environment) = load_settings(&self.suites(Vec::new(), self.args.config.clone()))
+            .map_err(|problems| problems.render(false).trim_end().to_owned())?;
+        let sole = if let [sole] = config.servers.as_slice() { Some(sole) } else { None };
+        let server = given.or_else(|| config.server.as_ref().or(sole).cloned());
+        let none = "there is no server to call: pass `--server-command`, or a config that names exactly one";
+        server.map(|server| Direct { server, environment }).ok_or_else(|| none.to_owned())
+    }
+
+    /// Reads config and suites of a path, as `mcptest run` does.
+    fn plan(&self, path: &str, quiet: bool) -> Result<Planned, Diagnostics> {
+        let config = self.args.config.clone().or_else(|| nearest_config(Path::new(path)));
+        let loaded = load(&self.suites(vec![path.to_owned()], config), Vec::new());
+        if loaded.diagnostics.has_errors() {
+            return Err(loaded.diagnostics);
+        }
+        let warnings = if quiet { String::new() } else { loaded.diagnostics.render(false) };
+        let secrets = loaded.secrets();
+        let options = run::Options {
+            jobs: 1,
+            max_fail: None,
+            timeout: self.args.timeout,
+            frames: false,
+            logs: false,
+            extensions: loaded.reach.all().map(|live| live.used()).collect(),
+            environment: loaded.added,
+        };
+        Ok(Planned { plan: loaded.plan, secrets, options, warnings })
+    }
+
+    fn suites(&self, paths: Vec<String>, config: Option<PathBuf>) -> SuiteArgs {
+        let ExecArgs { var, env_file, lenient, extensions, .. } = &self.args;
+        SuiteArgs {
+            paths,
+            config,
+            filter: Vec::new(),
+            tag: Vec::new(),
+            skip_tag: Vec::new(),
+            shuffle: false,
+            seed: None,
+            var: var.clone(),
+            env_file: env_file.clone(),
+            extensions: extensions.clone(),
+            lenient: *lenient,
+            command: self.command.clone(),
+        }
+    }
+}
+
+/// The config nearest to a suite: beside it, or in a folder above it, up to the working directory. A suite that lies
+/// elsewhere is looked for above all the same; the working directory comes last.
+fn nearest_config(path: &Path) -> Option<PathBuf> {
+    let here = std::env::current_dir().ok()?;
+    let path = path.canonicalize().ok()?;
+    let folder = if path.is_dir() { path.as_path() } else { path.parent()? };
+    for folder in folder.ancestors() {
+        if folder == here {
+            break;
+        }
+        let found = config::file::NAMES.iter().map(|name| folder.join(name)).find(|path| path.is_file());
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }

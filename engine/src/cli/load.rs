@@ -4,6 +4,7 @@ use super::{BAD_INPUT, EXTENSION, ExtensionArgs, SuiteArgs, Talk, files, screen}
 use crate::config::{self, Config};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::redact::Redactor;
+use crate::extension::reach::Named;
 use crate::extension::{Grant, Live, Reach, Registry, registry};
 use crate::plan::select::{Filter, Pattern};
 use crate::plan::{self, Inputs, Plan};
@@ -56,7 +57,7 @@ pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
         match crate::source::load(&path, &path.to_string_lossy()) {
             Ok(source) => {
                 if let Some(suite) = transform::read(&source, &setting, &mut reach, &mut diagnostics) {
-                    let library = reach.library(&suite.source, &suite.imports.matchers, &mut diagnostics);
+                    let library = reach.library(&suite.source, &suite.imports, &mut diagnostics);
                     suites.push((suite, library));
                 }
             }
@@ -86,6 +87,18 @@ pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
     Loaded { config, plan, diagnostics, added, environment, missing, reach, notices, reporters, reporting }
 }
 
+/// The config alone, and what `--env-file` adds to what servers inherit.
+pub(super) fn load_settings(args: &SuiteArgs) -> Result<(Config, Vec<(String, String)>), Diagnostics> {
+    let mut diagnostics = Diagnostics::default();
+    let process = Environment::of_process();
+    let added = env_files(&args.env_file, &process, &mut diagnostics);
+    let environment = process.or(added.iter().cloned());
+    let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+    let setting = Setting { lenient: args.lenient, working_dir, environment };
+    let config = load_config(args, &setting, &mut diagnostics);
+    if diagnostics.has_errors() { Err(diagnostics) } else { Ok((config, added)) }
+}
+
 impl Loaded {
     /// Tells every problem and what else is worth knowing; gives the exit code when nothing can run.
     pub(super) fn tell(&self, talk: &Talk) -> Option<u8> {
@@ -97,21 +110,33 @@ impl Loaded {
         self.diagnostics.has_errors().then_some(code)
     }
 
+    /// Ends the plugins, and tells what is worth knowing about how they ended.
+    pub(super) fn close(reach: &Reach, talk: &Talk) {
+        for notice in reach.close().iter().filter(|_| !talk.quiet) {
+            screen::tell(&format!("note: {}\n", visible(notice)));
+        }
+    }
+
     /// Hides what the config calls secret, and what servers got from the environment.
     pub(super) fn redactor(&self) -> Redactor {
+        Redactor::new(self.secrets())
+    }
+
+    /// What the config calls secret, and what servers got from the environment.
+    pub(super) fn secrets(&self) -> Vec<String> {
         let named = self.config.secrets.iter().filter_map(|name| self.environment.get(name).map(str::to_owned));
         let cases = self.plan.files.iter().flat_map(|file| &file.cases);
         let passed_on = cases.flat_map(|case| case.server.secrets.iter().cloned());
         let mut secrets: Vec<String> = named.chain(passed_on).collect();
         secrets.sort();
         secrets.dedup();
-        Redactor::new(secrets)
+        secrets
     }
 }
 
 /// What holds for the run, loaded.
 fn extensions(args: &SuiteArgs, config: &Config, setting: &Setting, diagnostics: &mut Diagnostics) -> Reach {
-    let ExtensionArgs { matcher, transform, allow, no_cache } = &args.extensions;
+    let ExtensionArgs { matcher, plugin, transform, allow, no_cache } = &args.extensions;
     let mut granted = Vec::new();
     for text in allow {
         let grant = match text.split_once('=') {
@@ -129,7 +154,8 @@ fn extensions(args: &SuiteArgs, config: &Config, setting: &Setting, diagnostics:
         cache: !no_cache,
         environment: setting.environment.clone(),
     });
-    Reach::new(registry, matcher, transform, &setting.working_dir, diagnostics)
+    let named = Named { matchers: matcher, plugins: plugin, transforms: transform };
+    Reach::new(registry, named, &setting.working_dir, diagnostics)
 }
 
 /// The reporters that are extensions: files that end in `.wasm`, and ids of the config.

@@ -39,7 +39,9 @@ pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
         extensions: loaded.reach.all().map(|live| live.used()).collect(),
         environment: loaded.added,
     };
-    match run::run(loaded.plan, options, collector) {
+    let ran = run::run(loaded.plan, options, collector);
+    Loaded::close(&loaded.reach, talk);
+    match ran {
         Ok((finished, code)) => {
             for error in &finished.errors {
                 screen::tell(&format!("error: {error}\n"));

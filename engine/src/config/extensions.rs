@@ -5,18 +5,17 @@
 //!   near: { path: ./near.wasm, sha256: "…", allow: ["fs.read:./fixtures"], timeout: 1s, isolation: run }
 //! ```
 
-use crate::extension::declared::{Declared, Isolation};
-use crate::extension::wasm::Limits;
-use crate::extension::{Grant, declared};
+use crate::extension::declared::{Backend, Declared, Isolation};
+use crate::extension::{Grant, Limits, declared};
 use crate::schema::{EXTENSION, EXTENSION_LIMITS};
 use crate::source::reader::{Fields, Given, Reader};
 use crate::source::{Entry, Kind, Node, Span};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Reads the entries; files and folders are taken against the config's own folder.
 pub(super) fn extensions(reader: &mut Reader<'_>, given: Option<Given>) -> Vec<Declared> {
     let Some(given) = given else { return Vec::new() };
-    let base = reader.source.path.parent().map(Path::to_owned).unwrap_or_default();
+    let base = folder(reader);
     let mut declared = Vec::new();
     for Entry { key, key_span, value } in reader.entries(given) {
         if !key.starts_with("x-") {
@@ -50,6 +49,7 @@ fn entry(reader: &mut Reader<'_>, id: String, span: Span, value: Node, base: &Pa
     Some(Declared {
         id: Some(id),
         path: base.join(&shown),
+        backend: Backend::Component,
         shown,
         sha256,
         allow,
@@ -60,7 +60,13 @@ fn entry(reader: &mut Reader<'_>, id: String, span: Span, value: Node, base: &Pa
     })
 }
 
-fn place(reader: &Reader<'_>, span: Span) -> Option<(std::sync::Arc<crate::source::Source>, Span)> {
+/// The config's own folder.
+pub(super) fn folder(reader: &Reader<'_>) -> PathBuf {
+    let folder = reader.source.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
+}
+
+pub(super) fn place(reader: &Reader<'_>, span: Span) -> Option<(std::sync::Arc<crate::source::Source>, Span)> {
     Some((reader.source.clone(), span))
 }
 
@@ -75,7 +81,7 @@ fn digest(reader: &mut Reader<'_>, given: Given) -> Option<String> {
     None
 }
 
-fn grants(reader: &mut Reader<'_>, given: Given, base: &Path) -> Vec<Grant> {
+pub(super) fn grants(reader: &mut Reader<'_>, given: Given, base: &Path) -> Vec<Grant> {
     let mut grants = Vec::new();
     for node in reader.list(given) {
         let Kind::String(text) = &node.kind else {

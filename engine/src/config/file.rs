@@ -6,7 +6,7 @@
 //! env: { TOKEN: "${TOKEN}" }
 //! ```
 
-use super::{Config, extensions};
+use super::{Config, extensions, plugins};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::schema::{CONFIG, SERVER};
 use crate::source::reader::{Fields, Given, Reader};
@@ -56,6 +56,7 @@ pub fn load(path: &Path, setting: &Setting, diagnostics: &mut Diagnostics) -> Op
     let servers = named_servers(&mut reader, &mut fields, setting);
     let secrets = fields.take("secrets").map(|given| reader.texts(given)).unwrap_or_default();
     let extensions = extensions::extensions(&mut reader, fields.take("extensions"));
+    let extensions = plugins::plugins(&mut reader, fields.take("plugins"), extensions);
     let reporters = fields.take("reporters").map(|given| reader.texts(given)).unwrap_or_default();
     let server = top_level_server(&mut reader, &mut fields, setting, family);
     reader.finish(fields);

@@ -1,6 +1,8 @@
 //! What an SDK can ask, and what it is answered.
 
+use super::events::Events;
 use super::frame::{METHOD_NOT_FOUND, Refusal, Reply, Request};
+use super::suites::Suites;
 use super::upstream::Upstream;
 use super::verdict::{clean, verdict};
 use super::{Options, PROTOCOL_VERSION};
@@ -8,12 +10,11 @@ use crate::diagnostic::did_you_mean;
 use crate::source::Json;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde_json::json;
-use serde_json::value::RawValue;
+use serde_json::{Map, json};
 use std::time::Instant;
 
 /// Every method.
-pub(crate) const NAMES: [&str; 8] = [
+pub const NAMES: [&str; 10] = [
     "coprocess/handshake",
     "mcp.initialize",
     "mcp.call",
@@ -21,6 +22,8 @@ pub(crate) const NAMES: [&str; 8] = [
     "mcp.listResources",
     "mcp.readResource",
     "mcp.callPrompt",
+    "mcp.suite.plan",
+    "mcp.suite.run",
     "mcp.shutdown",
 ];
 
@@ -30,6 +33,8 @@ const NOT_FOUND_UPSTREAM: i64 = -32601;
 /// One SDK's side of the conversation.
 pub(super) struct Methods {
     upstream: Upstream,
+    suites: Suites,
+    events: Events,
 }
 
 #[derive(Deserialize)]
@@ -51,7 +56,7 @@ struct Handshake {
 #[serde(deny_unknown_fields)]
 struct Call {
     tool: String,
-    arguments: Option<Box<RawValue>>,
+    arguments: Option<Map<String, Json>>,
 }
 
 #[derive(Deserialize)]
@@ -64,13 +69,25 @@ struct Read {
 #[serde(deny_unknown_fields)]
 struct Prompt {
     prompt: String,
-    arguments: Option<Box<RawValue>>,
+    arguments: Option<Map<String, Json>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Path {
+    path: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Id {
+    id: String,
 }
 
 impl Methods {
     pub(super) fn new(options: Options) -> Methods {
-        let Options { server, environment, timeout } = options;
-        Methods { upstream: Upstream::new(server, environment, timeout) }
+        let Options { server, planner, timeout } = options;
+        Methods { upstream: Upstream::new(server, timeout), suites: Suites::new(planner), events: Events::new() }
     }
 
     /// Answers one request.
@@ -83,6 +100,14 @@ impl Methods {
             "mcp.listResources" => self.list_resources(params(request)?).await,
             "mcp.readResource" => self.read_resource(params(request)?).await,
             "mcp.callPrompt" => self.call_prompt(params(request)?).await,
+            "mcp.suite.plan" => {
+                let Path { path } = params(request)?;
+                self.suites.plan(&path, &mut self.events).await
+            }
+            "mcp.suite.run" => {
+                let Id { id } = params(request)?;
+                self.suites.run(&id, &mut self.events).await
+            }
             "mcp.shutdown" => shutdown(params(request)?),
             unknown => Err(unknown_method(unknown)),
         }
@@ -95,6 +120,7 @@ impl Methods {
 
     /// Ends everything.
     pub(super) async fn close(&mut self) {
+        self.suites.close(&mut self.events).await;
         self.upstream.close().await;
     }
 
@@ -105,9 +131,9 @@ impl Methods {
     }
 
     async fn call(&mut self, Call { tool, arguments }: Call) -> Reply {
-        let params = named(&tool, Some(arguments.as_deref().map_or("{}", RawValue::get)), "mcp.call")?;
+        let params = json!({ "name": tool, "arguments": arguments.unwrap_or_default() });
         let begun = Instant::now();
-        let answer = self.upstream.request("tools/call", Some(&params)).await?;
+        let answer = self.upstream.request("tools/call", Some(params)).await?;
         verdict(&answer, begun.elapsed())
     }
 
@@ -127,30 +153,22 @@ impl Methods {
     }
 
     async fn read_resource(&mut self, Read { uri }: Read) -> Reply {
-        let params = json!({ "uri": uri }).to_string();
-        let answer = self.upstream.request("resources/read", Some(&params)).await?;
+        let answer = self.upstream.request("resources/read", Some(json!({ "uri": uri }))).await?;
         clean(&answer).map(Into::into)
     }
 
     async fn call_prompt(&mut self, Prompt { prompt, arguments }: Prompt) -> Reply {
-        let params = named(&prompt, arguments.as_deref().map(RawValue::get), "mcp.callPrompt")?;
-        let answer = self.upstream.request("prompts/get", Some(&params)).await?;
+        let params = match arguments {
+            Some(arguments) => json!({ "name": prompt, "arguments": arguments }),
+            None => json!({ "name": prompt }),
+        };
+        let answer = self.upstream.request("prompts/get", Some(params)).await?;
         clean(&answer).map(Into::into)
     }
 }
 
 fn params<T: DeserializeOwned>(request: &Request<'_>) -> Result<T, Refusal> {
     request.params()
-}
-
-/// `{"name":…,"arguments":…}`, the arguments exactly as the SDK wrote them.
-fn named(name: &str, arguments: Option<&str>, method: &str) -> Result<String, Refusal> {
-    let name = Json::from(name);
-    match arguments {
-        None => Ok(format!("{{\"name\":{name}}}")),
-        Some(arguments) if arguments.starts_with('{') => Ok(format!("{{\"name\":{name},\"arguments\":{arguments}}}")),
-        Some(_) => Err(Refusal::params(format!("the params of `{method}`: `arguments` is an object"))),
-    }
 }
 
 /// The version comes first: an SDK of another version may well send fields that this one does not know.

@@ -72,6 +72,11 @@ impl Collector {
         self.outputs.iter().any(|output| output.reporter.wants_frames())
     }
 
+    /// Hides further secrets in what is accepted from now on.
+    pub fn redact_with(&mut self, redactor: Redactor) {
+        self.redactor = redactor;
+    }
+
     /// Takes what workers posted and releases what is next in order.
     pub fn accept(&mut self, posted: Vec<Posted>) {
         for Posted { at, file, what } in posted {
@@ -242,7 +247,7 @@ mod tests {
             step: None,
             hints: vec![],
             diff: None,
-            at: At { file: "a.yml".into(), line: 1, column: 1, width: 1, text: String::new() },
+            at: At { file: "a.yml".into(), line: 1, column: 1, width: 1, text: String::new(), cut: 0 },
         };
         let failures = code.map(failure).into_iter().collect();
         let finished = TestFinished { test, status, duration_ms: 1.0, failures, reason: None, attempts: None };

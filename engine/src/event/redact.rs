@@ -126,7 +126,7 @@ impl Redactor {
             self.json(value);
         }
         self.diff(diff);
-        let At { file, text, line: _, column: _, width: _ } = at;
+        let At { file, text, line: _, column: _, width: _, cut: _ } = at;
         self.shared(file);
         self.string(text);
     }
@@ -264,7 +264,7 @@ mod tests {
                 }],
                 more: 0,
             }),
-            at: At { file: shared(), line: 1, column: 1, width: 1, text: text() },
+            at: At { file: shared(), line: 1, column: 1, width: 1, text: text(), cut: 0 },
         };
         let failures = vec![failure; 2];
         let (session, server, status, duration_ms) = (shared(), shared(), Status::Faulted, 1.0);

@@ -1,7 +1,7 @@
 //! An extension as the user names it, before it is loaded.
 
+use super::Limits;
 use super::capability::Grant;
-use super::wasm::Limits;
 use crate::source::{Source, Span};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,14 +9,18 @@ use std::time::Duration;
 
 /// How long a WASM call may take: a matcher works in microseconds, so a second is a guest that has gone astray.
 pub const TIMEOUT: Duration = Duration::from_secs(1);
+/// How long a call of a plugin may take: an interpreter may have to start first.
+pub const PLUGIN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An extension that a config, a command line or a suite names.
 #[derive(Debug, Clone)]
 pub struct Declared {
     /// Its key in the config.
     pub id: Option<String>,
-    /// The file.
+    /// The file: a component, a program, or a plugin's manifest.
     pub path: PathBuf,
+    /// What it runs on.
+    pub backend: Backend,
     /// The file as messages show it.
     pub shown: String,
     /// The digest that the file must have, in lower-case hex.
@@ -31,6 +35,41 @@ pub struct Declared {
     pub limits: Limits,
     /// Where it is named.
     pub place: Option<(Arc<Source>, Span)>,
+}
+
+/// What an extension runs on.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub enum Backend {
+    /// WebAssembly: a component in the sandbox.
+    #[default]
+    Component,
+    /// A program that answers one method, and is asked nothing before that.
+    Bare {
+        /// How it is started.
+        launch: Launch,
+        /// The matcher it is.
+        matcher: String,
+        /// The method it answers.
+        method: String,
+    },
+    /// A program that is asked first who it is.
+    Bound {
+        /// How it is started.
+        launch: Launch,
+        /// What the user wants of it.
+        tools: Vec<String>,
+    },
+}
+
+/// How a program is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Launch {
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// Where it runs.
+    pub folder: PathBuf,
+    /// Variables that its definition sets.
+    pub env: Vec<(String, String)>,
 }
 
 /// How long an instance lives.
@@ -49,6 +88,7 @@ impl Declared {
         Declared {
             id: None,
             path,
+            backend: Backend::Component,
             shown: shown.into(),
             sha256: None,
             allow: Vec::new(),
@@ -57,5 +97,12 @@ impl Declared {
             limits: Limits::default(),
             place: None,
         }
+    }
+    /// A program that is one matcher: the file at `path`, called as its stem.
+    pub fn program(path: PathBuf, shown: impl Into<String>, folder: PathBuf) -> Declared {
+        let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        let launch = Launch { argv: vec![path.to_string_lossy().into_owned()], folder, env: Vec::new() };
+        let backend = Backend::Bare { launch, matcher: stem.clone(), method: stem.clone() };
+        Declared { id: Some(stem), backend, timeout: PLUGIN_TIMEOUT, ..Declared::bare(path, shown) }
     }
 }

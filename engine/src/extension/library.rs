@@ -30,7 +30,7 @@ impl Library {
         for info in &live.extension.manifest().matchers {
             let key = format!("${}", info.name);
             match self.matchers.get(&key) {
-                Some(there) if there.id == live.id => {}
+                Some(there) if Arc::ptr_eq(&there.extension, &live.extension) => {}
                 Some(there) => {
                     clashes.push(Clash { name: key, first: there.id.clone(), second: live.id.clone() });
                 }

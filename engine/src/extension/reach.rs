@@ -1,10 +1,11 @@
 //! Which extensions hold where: those of the config and the command line for the run, those of `imports` for their file.
 
+use super::declared::PLUGIN_TIMEOUT;
 use super::library::Library;
-use super::{Live, Registry, Role};
+use super::{Backend, Declared, Launch, Live, Registry, Role};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::source::{Source, Span};
-use crate::suite::Import;
+use crate::suite::{Command, Import, Imports, Program};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,17 +17,31 @@ pub struct Reach {
     transforms: Vec<Option<Arc<Live>>>,
 }
 
+/// What the command line names.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Named<'a> {
+    /// `--matcher`.
+    pub matchers: &'a [String],
+    /// `--plugin`.
+    pub plugins: &'a [String],
+    /// `--transform`.
+    pub transforms: &'a [String],
+}
+
 impl Reach {
     /// Loads what holds for the run: the config's matchers, and what the command line names, relative to `base`.
     pub fn new(
         mut registry: Registry,
-        matchers: &[String],
-        transforms: &[String],
+        Named { matchers, plugins, transforms }: Named<'_>,
         base: &Path,
         diagnostics: &mut Diagnostics,
     ) -> Reach {
+        let plugins: Vec<_> = plugins.iter().map(|file| registry.declare(plugin(file, base))).collect();
+        registry.begin_configured();
+        matchers.iter().chain(transforms).for_each(|file| registry.begin_named(file, base, None));
         let mut library = Library::default();
         let mut all = registry.configured();
+        all.extend(plugins);
         all.extend(matchers.iter().map(|file| registry.named(file, base, None, Role::Matcher)));
         for live in all {
             add(&mut library, live, None, diagnostics);
@@ -36,9 +51,14 @@ impl Reach {
     }
 
     /// The matchers of a file: the run's, and its own.
-    pub fn library(&mut self, source: &Arc<Source>, imports: &[Import], diagnostics: &mut Diagnostics) -> Arc<Library> {
+    pub fn library(&mut self, source: &Arc<Source>, imports: &Imports, diagnostics: &mut Diagnostics) -> Arc<Library> {
         let mut library = self.matchers.clone();
-        for import in imports {
+        for program in &imports.programs {
+            let place = (source.clone(), program.span);
+            let live = self.registry.unnamed(imported(program, &folder(source), place.clone()));
+            add(&mut library, live, Some(place), diagnostics);
+        }
+        for import in &imports.matchers {
             let place = Some((source.clone(), import.span));
             let live = self.registry.named(&import.reference, &folder(source), place.clone(), Role::Matcher);
             add(&mut library, live, place, diagnostics);
@@ -73,6 +93,11 @@ impl Reach {
         self.registry.all()
     }
 
+    /// Ends what lives outside of this process; gives what is worth telling.
+    pub fn close(&self) -> Vec<String> {
+        self.registry.close()
+    }
+
     /// Takes the problems of loading, and what is worth telling.
     pub fn finish(&mut self, diagnostics: &mut Diagnostics) -> Vec<String> {
         diagnostics.list.append(&mut self.registry.problems.list);
@@ -82,8 +107,41 @@ impl Reach {
     }
 }
 
+/// The plugin that `--plugin` names: a program, for now.
+fn plugin(file: &str, base: &Path) -> Declared {
+    Declared::program(base.join(file), file, base.to_owned())
+}
+
+/// An entry of `imports.subprocess_matchers`.
+fn imported(program: &Program, folder: &Path, place: (Arc<Source>, Span)) -> Declared {
+    let Program { matcher, command, method, timeout, .. } = program;
+    let mut declared = match command {
+        Command::File(file) => Declared::program(folder.join(file), file, folder.to_owned()),
+        Command::Argv(argv) => {
+            let launch = Launch { argv: argv.clone(), folder: folder.to_owned(), env: Vec::new() };
+            let path = folder.join(argv.first().map_or("", String::as_str));
+            let backend = Backend::Bare { launch, matcher: String::new(), method: String::new() };
+            Declared { backend, timeout: PLUGIN_TIMEOUT, ..Declared::bare(path, argv.join(" ")) }
+        }
+    };
+    if let Backend::Bare { matcher: its, method: answers, .. } = &mut declared.backend {
+        if let Some(name) = matcher {
+            *its = name.clone();
+            *answers = name.clone();
+            declared.id = Some(name.clone());
+        }
+        if let Some(method) = method {
+            *answers = method.clone();
+        }
+    }
+    declared.timeout = timeout.unwrap_or(declared.timeout);
+    declared.place = Some(place);
+    declared
+}
+
 fn folder(source: &Source) -> PathBuf {
-    source.path.parent().map(Path::to_owned).unwrap_or_default()
+    let folder = source.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned())
 }
 
 fn add(

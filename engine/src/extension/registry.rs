@@ -1,8 +1,12 @@
 //! From declared extensions to live ones; the one place that knows which backend is behind which.
 
+mod plugins;
+
 use super::capability::Grant;
-use super::fault::{Code, Fault};
-use super::wasm::{Cache, Component, Host, Limits, Notes};
+use super::declared::Backend;
+use super::fault::Fault;
+use super::pending::Pending;
+use super::wasm::{Component, Loader, Notes};
 use super::{Declared, Extension, Role};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::ExtensionUsed;
@@ -29,8 +33,8 @@ pub struct Options {
 #[derive(Debug, Default)]
 pub struct Registry {
     options: Options,
-    /// Without the component model's own concurrency, and with it.
-    hosts: [Option<Arc<Host>>; 2],
+    loader: Option<Arc<Loader>>,
+    pending: Vec<Pending>,
     known: Vec<Known>,
     used_grants: Vec<usize>,
     /// Extensions that could not be loaded.
@@ -43,7 +47,14 @@ pub struct Registry {
 struct Known {
     id: Option<String>,
     path: PathBuf,
+    backend: Backend,
     live: Option<Arc<Live>>,
+}
+
+impl Known {
+    fn is(&self, declared: &Declared, id: Option<&str>, path: &Path) -> bool {
+        self.path == path && self.id.as_deref() == id && self.backend == declared.backend
+    }
 }
 
 /// A live extension.
@@ -101,13 +112,7 @@ impl Registry {
         place: Option<(Arc<Source>, Span)>,
         role: Role,
     ) -> Option<Arc<Live>> {
-        let path = base.join(reference);
-        let is_meant =
-            |declared: &&Declared| declared.id.as_deref() == Some(reference) || is_same_file(&declared.path, &path);
-        let declared = match self.options.declared.iter().find(is_meant) {
-            Some(declared) => declared.clone(),
-            None => Declared { place: place.clone(), ..Declared::bare(path, reference) },
-        };
+        let declared = self.meant(reference, base, place.clone());
         let live = self.live(declared)?;
         if !live.extension.manifest().is(role) {
             let roles: Vec<&str> = live.extension.manifest().roles.iter().map(|role| role.name()).collect();
@@ -116,6 +121,36 @@ impl Registry {
             return None;
         }
         Some(live)
+    }
+
+    fn meant(&self, reference: &str, base: &Path, place: Option<(Arc<Source>, Span)>) -> Declared {
+        let path = base.join(reference);
+        let is_meant =
+            |declared: &&Declared| declared.id.as_deref() == Some(reference) || is_same_file(&declared.path, &path);
+        match self.options.declared.iter().find(is_meant) {
+            Some(declared) => declared.clone(),
+            None => Declared { place, ..Declared::bare(path, reference) },
+        }
+    }
+
+    /// An extension that somebody declares in place: known by its id from now on.
+    pub fn declare(&mut self, declared: Declared) -> Option<Arc<Live>> {
+        self.options.declared.push(declared.clone());
+        self.live(declared)
+    }
+
+    /// An extension that holds in one place, and cannot be named elsewhere.
+    pub fn unnamed(&mut self, declared: Declared) -> Option<Arc<Live>> {
+        self.live(declared)
+    }
+
+    /// Ends what lives outside of this process, all at once; gives what is worth telling.
+    pub fn close(&self) -> Vec<String> {
+        let all: Vec<&Arc<Live>> = self.all().collect();
+        std::thread::scope(|scope| {
+            let closing: Vec<_> = all.iter().map(|live| scope.spawn(|| live.extension.close())).collect();
+            closing.into_iter().flat_map(|thread| thread.join().unwrap_or_default()).collect()
+        })
     }
 
     /// Every extension that was loaded.
@@ -130,8 +165,8 @@ impl Registry {
     }
 
     fn live(&mut self, declared: Declared) -> Option<Arc<Live>> {
-        let path = declared.path.canonicalize().unwrap_or_else(|_| declared.path.clone());
-        if let Some(known) = self.known.iter().find(|known| known.path == path && known.id == declared.id) {
+        let (id, path) = key(&declared);
+        if let Some(known) = self.known.iter().find(|known| known.is(&declared, id.as_deref(), &path)) {
             return known.live.clone();
         }
         let mut notes = Notes::default();
@@ -144,39 +179,63 @@ impl Registry {
                 None
             }
         };
-        self.known.push(Known { id: declared.id, path, live: live.clone() });
+        self.known.push(Known { id, path, backend: declared.backend, live: live.clone() });
         live
     }
 
     /// Loads a component far enough to say what it is; nothing is granted.
     pub fn inspect(&mut self, declared: &Declared) -> Result<Component, Fault> {
         let mut notes = Notes::default();
-        let component = self.describe(declared, &mut notes);
+        let component = self.loader(&mut notes).describe(declared, &mut notes);
         self.notices.append(&mut notes.notices);
         component
     }
 
-    fn describe(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Component, Fault> {
-        let plain = self.host(false, declared, notes)?;
-        match Component::describe(&plain, declared, notes) {
-            Err(fault) if fault.code == Code::RuntimeNotSupported => {
-                Component::describe(&self.host(true, declared, notes)?, declared, notes)
-            }
-            described => described,
+    /// Begins to load extensions of the config on threads of their own; [`Registry::named`] and
+    /// [`Registry::configured`] then wait for what has begun.
+    pub fn begin_configured(&mut self) {
+        self.options.declared.clone().into_iter().for_each(|declared| self.begin(declared));
+    }
+
+    /// Begins to load the extension that somebody names.
+    pub fn begin_named(&mut self, reference: &str, base: &Path, place: Option<(Arc<Source>, Span)>) {
+        let declared = self.meant(reference, base, place);
+        self.begin(declared);
+    }
+
+    /// Whether something that has begun has to be compiled, and is not there yet.
+    pub fn is_compiling(&mut self) -> bool {
+        self.pending.iter_mut().any(Pending::is_compiling)
+    }
+
+    fn begin(&mut self, declared: Declared) {
+        if declared.backend != Backend::Component {
+            return;
         }
+        let (id, path) = key(&declared);
+        let known = self.known.iter().any(|known| known.is(&declared, id.as_deref(), &path));
+        if known || self.pending.iter().any(|pending| pending.path == path && pending.id == id) {
+            return;
+        }
+        let mut notes = Notes::default();
+        let loader = self.loader(&mut notes);
+        self.notices.append(&mut notes.notices);
+        self.pending.extend(Pending::begin(loader, declared, id, path));
     }
 
     fn load(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Live, Fault> {
-        let mut component = self.describe(declared, notes)?;
-        let Options { allow, environment, .. } = &self.options;
-        let own_id = component.manifest().id.clone();
-        let mut granted = declared.allow.clone();
-        for (at, (id, grant)) in allow.iter().enumerate() {
-            if declared.id.as_ref() == Some(id) || own_id == *id {
-                granted.push(grant.clone());
-                self.used_grants.push(at);
-            }
+        if declared.backend != Backend::Component {
+            return self.plugin(declared, notes);
         }
+        let (id, path) = key(declared);
+        let begun = self.pending.iter().position(|pending| pending.path == path && pending.id == id);
+        let mut component = match begun.map(|at| self.pending.remove(at)) {
+            Some(pending) => pending.finish(notes)?,
+            None => self.loader(notes).describe(declared, notes)?,
+        };
+        let own_id = component.manifest().id.clone();
+        let granted = self.granted(declared, &own_id);
+        let environment = &self.options.environment;
         component.grant(&granted, &|name| environment.get(name).map(str::to_owned), notes)?;
         Ok(Live {
             id: component.name().clone(),
@@ -186,29 +245,29 @@ impl Registry {
         })
     }
 
-    /// The WASM host, made when the first component is loaded that needs it.
-    fn host(&mut self, concurrent: bool, declared: &Declared, notes: &mut Notes) -> Result<Arc<Host>, Fault> {
-        if let Some(host) = &self.hosts[usize::from(concurrent)] {
-            return Ok(host.clone());
-        }
-        let Options { declared: all, cache, environment, .. } = &self.options;
-        let stack = all.iter().map(|declared| declared.limits.stack).fold(Limits::STACK, usize::max);
-        let variable = |name: &str| environment.get(name).map(str::to_owned);
-        let cache = match cache.then(|| Cache::place(&variable)).flatten().map(|folder| Cache::open(&folder)) {
-            Some(Ok(cache)) => Some(cache),
-            Some(Err(why)) => {
-                notes.notices.push(format!("compiled extensions are not kept: {why}"));
-                None
+    /// What the config and the command line grant.
+    fn granted(&mut self, declared: &Declared, own_id: &str) -> Vec<Grant> {
+        let mut granted = declared.allow.clone();
+        for (at, (id, grant)) in self.options.allow.iter().enumerate() {
+            if declared.id.as_ref() == Some(id) || own_id == id {
+                granted.push(grant.clone());
+                self.used_grants.push(at);
             }
-            None => None,
-        };
-        let host = Host::new(stack, cache, concurrent).map_err(|why| {
-            let name: Arc<str> = declared.shown.clone().into();
-            Fault::new(Code::RuntimeNotSupported, &name, format!("no WebAssembly can run here: {why}"))
-        })?;
-        self.hosts[usize::from(concurrent)] = Some(host.clone());
-        Ok(host)
+        }
+        granted
     }
+
+    /// What loads components, made when the first one is named.
+    fn loader(&mut self, notes: &mut Notes) -> Arc<Loader> {
+        let Options { cache, environment, .. } = &self.options;
+        let make = || Arc::new(Loader::new(*cache, &|name| environment.get(name).map(str::to_owned), notes));
+        self.loader.get_or_insert_with(make).clone()
+    }
+}
+
+/// What tells one extension from another: the same file may stand under several keys, with other grants.
+fn key(declared: &Declared) -> (Option<String>, PathBuf) {
+    (declared.id.clone(), declared.path.canonicalize().unwrap_or_else(|_| declared.path.clone()))
 }
 
 fn is_same_file(a: &Path, b: &Path) -> bool {

@@ -15,15 +15,15 @@ mod drive;
 mod explain;
 mod host;
 mod instance;
-mod limits;
+mod limiter;
+mod loader;
 mod sandbox;
 mod state;
 mod tail;
 
 pub use cache::{Cache, Cleaned};
 pub use component::{Component, Notes, Shape};
-pub use host::Host;
-pub use limits::Limits;
+pub use loader::Loader;
 
 /// The package that extensions implement.
 pub const PACKAGE: &str = "mcptest:extension";

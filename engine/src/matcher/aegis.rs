@@ -19,7 +19,7 @@ use super::regex::Pattern;
 use super::text::{Related, Relation};
 use super::tree::Tree;
 use super::words::Words;
-use super::{Compiler, size};
+use super::{Compiler, Head, size};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::source::{Json, Span};
 
@@ -61,7 +61,9 @@ impl Compiler<'_> {
             }
         };
         match compiled {
-            Ok(inner) if negated => Tree::Matcher(Box::new(Not { name: "match:not", span, written, inner })),
+            Ok(inner) if negated => {
+                Tree::Matcher(Box::new(Not { head: Head::whole("match:not", span, written), inner }))
+            }
             Ok(tree) => tree,
             Err(problem) => self.never(problem, span, written),
         }
@@ -75,7 +77,7 @@ impl Compiler<'_> {
             false => Diagnostic::error(&message),
         };
         self.diagnostics.push(diagnostic.at(self.source, span).hint(format!("for example: `{example}`")));
-        Leaf::tree("match", span, written, Never(message))
+        Leaf::tree(Head::whole("match", span, written), Never(message))
     }
 
     /// Warns where bare text was probably meant to call a pattern.
@@ -120,7 +122,7 @@ fn named(it: &Named<'_>) -> Result<Tree, Malformed> {
         "equalsIgnoreCase" => Ok(it.leaf(Related { to: text, relation: Relation::EqualsIgnoreCase })),
         "arrayContains" => Ok(it.leaf(array::ArrayContains::new(text))),
         "type" => kind(it, &text),
-        "exists" => Ok(Tree::Matcher(Box::new(field::Exists { span: it.span }))),
+        "exists" => Ok(Tree::Matcher(Box::new(field::Exists::new(it.span)))),
         "crossField" => field::condition(&text).map(|condition| it.leaf(condition)),
         _ => dates(it, &text),
     }
@@ -181,7 +183,8 @@ fn between(text: &str, example: &'static str) -> Result<Dates, Malformed> {
 
 impl Named<'_> {
     fn leaf(&self, rule: impl Rule) -> Tree {
-        Leaf::tree(format!("match:{}", self.name), self.span, self.written.clone(), rule)
+        let head = Head::whole(format!("match:{}", self.name), self.span, self.written.clone());
+        Leaf::tree(head, rule)
     }
 }
 

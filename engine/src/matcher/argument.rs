@@ -3,10 +3,10 @@
 use super::table::Entry;
 use super::tree::{Manner, Tree};
 use super::words::Words;
-use super::{Compiler, Matcher};
+use super::{Compiler, Head, Matcher};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Json, Kind, Node, Span};
-use serde_json::{Map, Number};
+use serde_json::Number;
 
 /// One `$name: argument`, being compiled.
 pub(super) struct Call<'a, 'c> {
@@ -27,11 +27,9 @@ impl Call<'_, '_> {
         Span { start: self.key_span.start, end: self.node.span.end.max(self.key_span.end) }
     }
 
-    /// The call as it was written.
-    pub(super) fn written(&self) -> Json {
-        let mut call = Map::new();
-        call.insert(self.entry.name.to_owned(), self.node.to_json());
-        Json::Object(call)
+    /// The name, the place and the text of the call.
+    pub(super) fn head(&self) -> Head {
+        Head::call(self.entry.name, self.span(), self.node.to_json())
     }
 
     pub(super) fn matcher(&self, matcher: impl Matcher + 'static) -> Option<Tree> {

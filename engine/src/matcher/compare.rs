@@ -108,7 +108,7 @@ pub(super) fn build(mut call: Call<'_, '_>) -> Option<Tree> {
         return call.bad(operator.span, "the operators of `$compare` are `<`, `<=`, `>`, `>=`, `=` and `!=`");
     };
     let rule = Comparison { left: operand(&mut call, left)?, operator: sign, right: operand(&mut call, right)? };
-    Some(Leaf::tree("$compare", call.span(), call.written(), rule))
+    Some(Leaf::tree(call.head(), rule))
 }
 
 fn operand(call: &mut Call<'_, '_>, node: &Node) -> Option<Operand> {

@@ -106,12 +106,12 @@ impl Rule for Span {
 
 pub(super) fn after(mut call: Call<'_, '_>) -> Option<Tree> {
     let moment = moment(&mut call, None)?;
-    Some(Leaf::tree("$dateAfter", call.span(), call.written(), Span::After(moment)))
+    Some(Leaf::tree(call.head(), Span::After(moment)))
 }
 
 pub(super) fn before(mut call: Call<'_, '_>) -> Option<Tree> {
     let moment = moment(&mut call, None)?;
-    Some(Leaf::tree("$dateBefore", call.span(), call.written(), Span::Before(moment)))
+    Some(Leaf::tree(call.head(), Span::Before(moment)))
 }
 
 pub(super) fn between(mut call: Call<'_, '_>) -> Option<Tree> {
@@ -120,7 +120,7 @@ pub(super) fn between(mut call: Call<'_, '_>) -> Option<Tree> {
     if from.get() > to.get() {
         return call.bad(call.node.span, "the first date of `$dateBetween` is after the second");
     }
-    Some(Leaf::tree("$dateBetween", call.span(), call.written(), Span::Between(from, to)))
+    Some(Leaf::tree(call.head(), Span::Between(from, to)))
 }
 
 pub(super) fn within(mut call: Call<'_, '_>) -> Option<Tree> {
@@ -135,7 +135,7 @@ pub(super) fn within(mut call: Call<'_, '_>) -> Option<Tree> {
     };
     let Some(by) = by else { return call.bad(node.span, "`$dateWithin` needs `by`, a duration") };
     match by.as_str().and_then(duration) {
-        Some(length) => Some(Leaf::tree("$dateWithin", call.span(), call.written(), Span::Within { of, by: length })),
+        Some(length) => Some(Leaf::tree(call.head(), Span::Within { of, by: length })),
         None => call.bad(by.span, "`$dateWithin` takes a duration such as `5s`, `10m` or `1d`"),
     }
 }
@@ -143,7 +143,7 @@ pub(super) fn within(mut call: Call<'_, '_>) -> Option<Tree> {
 pub(super) fn format(mut call: Call<'_, '_>) -> Option<Tree> {
     let name = call.text()?;
     match Format::parse(&name) {
-        Some(format) => Some(Leaf::tree("$dateFormat", call.span(), call.written(), format)),
+        Some(format) => Some(Leaf::tree(call.head(), format)),
         None => {
             let known = NAMES.join("`, `");
             let message =

@@ -7,10 +7,9 @@ use super::mismatch::{Mismatch, Rank};
 use super::path::Path;
 use super::tree::Tree;
 use super::words::Words;
-use super::{Compiler, Matcher};
+use super::{Compiler, Head, Matcher};
 use crate::diagnostic::Diagnostic;
 use crate::source::{Entry, Json, Span};
-use serde_json::Map;
 use std::sync::Arc;
 
 /// The matchers that a suite can call beside the built-in ones.
@@ -76,11 +75,10 @@ impl Compiler<'_> {
     /// `$name: argument`, when the name is one of the library's.
     pub(super) fn foreign_call(&mut self, entry: &Entry) -> Option<Tree> {
         let matcher = self.library?.find(entry.key.strip_prefix('$')?)?;
-        let mut written = Map::new();
-        written.insert(entry.key.clone(), entry.value.to_json());
         let span = Span { start: entry.key_span.start, end: entry.value.span.end.max(entry.key_span.end) };
-        let argument = entry.value.to_json().to_string();
-        Some(self.foreign(&entry.key, matcher, argument, Json::Object(written), span, entry.value.span))
+        let argument = entry.value.to_json();
+        let text = argument.to_string();
+        Some(self.foreign(matcher, Head::call(entry.key.clone(), span, argument), text, entry.value.span))
     }
 
     /// `match:name:argument`, when the name is one of the library's; `match:not:` before it negates.
@@ -89,69 +87,47 @@ impl Compiler<'_> {
         if let Some(inner) = words.after("not:") {
             let written = Json::String(format!("match:{}", words.plain()));
             let inner = self.foreign_pattern(&inner, span)?;
-            return Some(Tree::Matcher(Box::new(Not { name: "match:not", span, written, inner })));
+            return Some(Tree::Matcher(Box::new(Not { head: Head::whole("match:not", span, written), inner })));
         }
         let (name, _) = words.head().split_once(':')?;
         let matcher = library.find(name)?;
         let argument = words.after(&format!("{name}:"))?.plain();
         let written = Json::String(format!("match:{}", words.plain()));
-        let shown = format!("match:{name}");
-        Some(self.foreign(&shown, matcher, Json::String(argument).to_string(), written, span, span))
+        let head = Head::whole(format!("match:{name}"), span, written);
+        Some(self.foreign(matcher, head, Json::String(argument).to_string(), span))
     }
 
-    fn foreign(
-        &mut self,
-        name: &str,
-        matcher: Arc<dyn Foreign>,
-        argument: String,
-        written: Json,
-        span: Span,
-        at: Span,
-    ) -> Tree {
+    fn foreign(&mut self, matcher: Arc<dyn Foreign>, head: Head, argument: String, at: Span) -> Tree {
         match matcher.refuses(&argument) {
             Ok(None) => {}
             Ok(Some(why)) => {
-                self.diagnostics.push(Diagnostic::error(format!("`{name}`: {why}")).at(self.source, at));
+                self.diagnostics.push(Diagnostic::error(format!("`{}`: {why}", head.name())).at(self.source, at));
             }
             Err(Broken { code, message, hints, .. }) => {
                 let problem = Diagnostic::error(format!("{message} ({code})")).at(self.source, at).by_extension();
                 self.diagnostics.push(hints.into_iter().fold(problem, Diagnostic::hint));
             }
         }
-        Tree::Matcher(Box::new(Imported { name: name.to_owned(), matcher, argument, written, span }))
+        Tree::Matcher(Box::new(Imported { head, matcher, argument }))
     }
 }
 
 /// A call of a foreign matcher.
 #[derive(Debug)]
 struct Imported {
-    name: String,
+    head: Head,
     matcher: Arc<dyn Foreign>,
     argument: String,
-    written: Json,
-    span: Span,
 }
 
 impl Matcher for Imported {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn expected(&self) -> Json {
-        self.written.clone()
-    }
-
-    fn span(&self) -> Span {
-        self.span
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
         let Some(actual) = actual else {
-            return found.add(|| {
-                Mismatch::new(Rank::Missing, path, self.span, "there is no value")
-                    .by(&self.name)
-                    .expected(&self.written)
-            });
+            return found.add(|| self.head.missing(path));
         };
         if judgement::is_broken() {
             return found.add(|| self.unjudged(path));
@@ -173,7 +149,7 @@ impl Matcher for Imported {
             Ok(None) => {}
             Ok(Some(objection)) => found.add(|| self.mismatch(objection, actual, path)),
             Err(broken) => {
-                judgement::break_off(broken, self.name.clone(), shown, self.span);
+                judgement::break_off(broken, self.head.name().to_owned(), shown, self.head.span());
                 found.add(|| self.unjudged(path));
             }
         }
@@ -183,8 +159,10 @@ impl Matcher for Imported {
 impl Imported {
     fn mismatch(&self, objection: Objection, actual: &Json, path: &Path<'_>) -> Mismatch {
         let Objection { message, path: inside, expected, actual: found } = objection;
-        let mut mismatch = Mismatch::new(Rank::Different, path, self.span, message).by(&self.name);
-        mismatch = mismatch.expected(&expected.unwrap_or_else(|| self.written.clone()));
+        let mut mismatch = self.head.mismatch(Rank::Different, path, message);
+        if let Some(expected) = expected {
+            mismatch = mismatch.expected(&expected);
+        }
         mismatch = mismatch.actual(Some(found.as_ref().unwrap_or(actual)));
         if let Some(inside) = inside {
             mismatch.path.push_str(inside.strip_prefix('$').unwrap_or(&inside));
@@ -194,7 +172,7 @@ impl Imported {
 
     /// Stands where a verdict would, until the fault itself takes the place of all of them.
     fn unjudged(&self, path: &Path<'_>) -> Mismatch {
-        Mismatch::new(Rank::Kind, path, self.span, "it could not be judged").by(&self.name)
+        Mismatch::new(Rank::Kind, path, self.head.span(), "it could not be judged").by(self.head.name())
     }
 }
 

@@ -1,38 +1,29 @@
 //! `$json` and `$path`: matching inside a text that is JSON, and at the places of a query.
 
-use super::Matcher;
 use super::argument::Call;
 use super::equality::kind;
 use super::found::Found;
-use super::mismatch::{Mismatch, Rank};
+use super::mismatch::Rank;
 use super::path::Path;
 use super::query::Query;
 use super::tree::Tree;
-use crate::source::{Json, Span};
+use super::{Head, Matcher};
+use crate::source::Json;
 
 pub(super) fn json(mut call: Call<'_, '_>) -> Option<Tree> {
     let inner = call.tree(call.node);
-    call.matcher(InJson { inner, span: call.span(), written: call.written() })
+    call.matcher(InJson { head: call.head(), inner })
 }
 
 #[derive(Debug)]
 struct InJson {
+    head: Head,
     inner: Tree,
-    span: Span,
-    written: Json,
 }
 
 impl Matcher for InJson {
-    fn name(&self) -> &str {
-        "$json"
-    }
-
-    fn expected(&self) -> Json {
-        self.written.clone()
-    }
-
-    fn span(&self) -> Span {
-        self.span
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
@@ -48,9 +39,8 @@ impl Matcher for InJson {
             Err(message) => found.add(|| {
                 let rank = if actual.is_none() { Rank::Missing } else { Rank::Kind };
                 let already = matches!(actual, Some(Json::Object(_) | Json::Array(_)));
-                Mismatch::new(rank, path, self.span, message)
-                    .by("$json")
-                    .expected(&self.written)
+                self.head
+                    .mismatch(rank, path, message)
                     .actual(actual)
                     .hints(already.then(|| "it is a value already: leave `$json` out".to_owned()))
             }),
@@ -70,34 +60,23 @@ pub(super) fn path(mut call: Call<'_, '_>) -> Option<Tree> {
             Err(problem) => return call.bad(entry.key_span, problem),
         }
     }
-    call.matcher(AtPaths { places, span: call.span(), written: call.written() })
+    call.matcher(AtPaths { head: call.head(), places })
 }
 
 #[derive(Debug)]
 struct AtPaths {
+    head: Head,
     places: Vec<(Query, Tree)>,
-    span: Span,
-    written: Json,
 }
 
 impl Matcher for AtPaths {
-    fn name(&self) -> &str {
-        "$path"
-    }
-
-    fn expected(&self) -> Json {
-        self.written.clone()
-    }
-
-    fn span(&self) -> Span {
-        self.span
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
         let Some(actual) = actual else {
-            return found.add(|| {
-                Mismatch::new(Rank::Missing, path, self.span, "there is no value").by("$path").expected(&self.written)
-            });
+            return found.add(|| self.head.missing(path));
         };
         for (query, tree) in &self.places {
             let place = path.query(query.text().trim().trim_start_matches('$'));

@@ -2,12 +2,11 @@
 
 use super::equality::kind;
 use super::found::Found;
-use super::mismatch::{Mismatch, Rank};
+use super::mismatch::Rank;
 use super::path::Path;
 use super::tree::Tree;
-use super::{Matcher, hint};
-use crate::source::{Json, Span};
-use std::borrow::Cow;
+use super::{Head, Matcher, hint};
+use crate::source::Json;
 
 /// What a rule says about a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,11 +34,8 @@ pub(super) trait Rule: Send + Sync + std::fmt::Debug + 'static {
 /// A rule with its name and place.
 #[derive(Debug)]
 pub(super) struct Leaf<R> {
-    pub(super) name: Cow<'static, str>,
-    pub(super) span: Span,
-    /// As it was written: `{"$regex": "^a"}`, `"match:^a"`.
-    pub(super) written: Json,
-    pub(super) rule: R,
+    head: Head,
+    rule: R,
 }
 
 impl From<bool> for Verdict {
@@ -49,22 +45,14 @@ impl From<bool> for Verdict {
 }
 
 impl<R: Rule> Leaf<R> {
-    pub(super) fn tree(name: impl Into<Cow<'static, str>>, span: Span, written: Json, rule: R) -> Tree {
-        Tree::Matcher(Box::new(Leaf { name: name.into(), span, written, rule }))
+    pub(super) fn tree(head: Head, rule: R) -> Tree {
+        Tree::Matcher(Box::new(Leaf { head, rule }))
     }
 }
 
 impl<R: Rule> Matcher for Leaf<R> {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn expected(&self) -> Json {
-        self.written.clone()
-    }
-
-    fn span(&self) -> Span {
-        self.span
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
@@ -75,16 +63,10 @@ impl<R: Rule> Matcher for Leaf<R> {
             None => (Rank::Missing, "there is no value".to_owned(), Vec::new()),
             Some((Verdict::Fails, actual)) => (Rank::Different, self.rule.reason(actual), self.rule.hints(actual)),
             Some((Verdict::Needs(needs), actual)) => {
-                let message = format!("`{}` needs {needs}, and this is {}", self.name, kind(actual));
+                let message = format!("`{}` needs {needs}, and this is {}", self.head.name(), kind(actual));
                 (Rank::Kind, message, hint::of_kind(needs, actual))
             }
         };
-        found.add(|| {
-            Mismatch::new(rank, path, self.span, message)
-                .by(self.name.as_ref())
-                .expected(&self.written)
-                .actual(actual)
-                .hints(hints)
-        });
+        found.add(|| self.head.mismatch(rank, path, message).actual(actual).hints(hints));
     }
 }

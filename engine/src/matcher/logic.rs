@@ -6,7 +6,7 @@ use super::likeness;
 use super::mismatch::{Mismatch, Rank};
 use super::path::Path;
 use super::tree::{Manner, Tree};
-use super::{Matcher, shown};
+use super::{Head, Matcher, shown};
 use crate::source::{Json, Span};
 use serde_json::Map;
 
@@ -43,29 +43,19 @@ fn plain(node: &crate::source::Node) -> Tree {
 
 pub(super) fn not(mut call: Call<'_, '_>) -> Option<Tree> {
     let inner = call.tree(call.node);
-    call.matcher(Not { name: "$not", span: call.span(), written: call.written(), inner })
+    call.matcher(Not { head: call.head(), inner })
 }
 
 /// Holds where what is inside does not.
 #[derive(Debug)]
 pub(super) struct Not {
-    pub(super) name: &'static str,
-    pub(super) span: Span,
-    pub(super) written: Json,
+    pub(super) head: Head,
     pub(super) inner: Tree,
 }
 
 impl Matcher for Not {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn expected(&self) -> Json {
-        self.written.clone()
-    }
-
-    fn span(&self) -> Span {
-        self.span
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn judges_absence(&self) -> bool {
@@ -74,38 +64,42 @@ impl Matcher for Not {
 
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
         if actual.is_none() && !self.judges_absence() {
-            return found.add(|| {
-                Mismatch::new(Rank::Missing, path, self.span, "there is no value").by(self.name).expected(&self.written)
-            });
+            return found.add(|| self.head.missing(path));
         }
         if self.inner.holds(actual) {
-            found.add(|| {
-                Mismatch::new(Rank::Different, path, self.span, "this is what it must not be")
-                    .by(self.name)
-                    .expected(&self.written)
-                    .actual(actual)
-            });
+            found.add(|| self.head.mismatch(Rank::Different, path, "this is what it must not be").actual(actual));
         }
     }
 }
 
 /// All of several matchers that stand in one mapping; each speaks for itself.
 pub(super) fn every(trees: Vec<Tree>, span: Span) -> Tree {
-    Tree::Matcher(Box::new(Every { trees, span }))
+    Tree::Matcher(Box::new(All { head: Head::whole("$all", span, Json::Null), trees, beside: true }))
 }
 
+pub(super) fn all(mut call: Call<'_, '_>) -> Option<Tree> {
+    let trees = call.items()?.iter().map(|node| call.tree(node)).collect();
+    call.matcher(All { head: call.head(), trees, beside: false })
+}
+
+/// All of several hold, and each speaks for itself.
 #[derive(Debug)]
-struct Every {
+struct All {
+    head: Head,
     trees: Vec<Tree>,
-    span: Span,
+    /// They stand beside each other in one mapping, and not in the list of an `$all`.
+    beside: bool,
 }
 
-impl Matcher for Every {
-    fn name(&self) -> &str {
-        "$all"
+impl Matcher for All {
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn expected(&self) -> Json {
+        if !self.beside {
+            return self.head.written();
+        }
         let mut all = Map::new();
         for tree in &self.trees {
             match tree.written() {
@@ -114,46 +108,6 @@ impl Matcher for Every {
             }
         }
         Json::Object(all)
-    }
-
-    fn span(&self) -> Span {
-        self.span
-    }
-
-    fn judges_absence(&self) -> bool {
-        self.trees.iter().any(Tree::judges_absence)
-    }
-
-    fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
-        for tree in &self.trees {
-            tree.check(actual, path, found);
-        }
-    }
-}
-
-pub(super) fn all(mut call: Call<'_, '_>) -> Option<Tree> {
-    let trees = call.items()?.iter().map(|node| call.tree(node)).collect();
-    call.matcher(All { trees, span: call.span(), written: call.written() })
-}
-
-#[derive(Debug)]
-struct All {
-    trees: Vec<Tree>,
-    span: Span,
-    written: Json,
-}
-
-impl Matcher for All {
-    fn name(&self) -> &str {
-        "$all"
-    }
-
-    fn expected(&self) -> Json {
-        self.written.clone()
-    }
-
-    fn span(&self) -> Span {
-        self.span
     }
 
     fn judges_absence(&self) -> bool {
@@ -182,30 +136,20 @@ fn choice(mut call: Call<'_, '_>, only_one: bool) -> Option<Tree> {
         return call.bad(call.node.span, message);
     }
     let trees = items.iter().map(|node| call.tree(node)).collect();
-    call.matcher(Choice { name: call.name(), trees, only_one, span: call.span(), written: call.written() })
+    call.matcher(Choice { head: call.head(), trees, only_one })
 }
 
 /// At least one of several, or exactly one.
 #[derive(Debug)]
 struct Choice {
-    name: &'static str,
+    head: Head,
     trees: Vec<Tree>,
     only_one: bool,
-    span: Span,
-    written: Json,
 }
 
 impl Matcher for Choice {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn expected(&self) -> Json {
-        self.written.clone()
-    }
-
-    fn span(&self) -> Span {
-        self.span
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn judges_absence(&self) -> bool {
@@ -232,7 +176,7 @@ impl Matcher for Choice {
 
 impl Choice {
     fn mismatch(&self, path: &Path<'_>, message: String, actual: Option<&Json>) -> Mismatch {
-        Mismatch::new(Rank::Different, path, self.span, message).by(self.name).expected(&self.written).actual(actual)
+        self.head.mismatch(Rank::Different, path, message).actual(actual)
     }
 
     /// What the alternative that came nearest says.

@@ -41,7 +41,7 @@ pub(super) fn lte(call: Call<'_, '_>) -> Option<Tree> {
 
 fn bound(mut call: Call<'_, '_>, order: Order) -> Option<Tree> {
     let to = call.number()?;
-    Some(Leaf::tree(call.name(), call.span(), call.written(), Bound { order, to }))
+    Some(Leaf::tree(call.head(), Bound { order, to }))
 }
 
 impl Order {
@@ -94,7 +94,7 @@ pub(super) fn between(mut call: Call<'_, '_>) -> Option<Tree> {
     if equality::compare(&low, &high) == Some(Ordering::Greater) {
         return call.bad(call.node.span, format!("nothing is between {low} and {high}"));
     }
-    Some(Leaf::tree("$between", call.span(), call.written(), Arithmetic::Between(low, high)))
+    Some(Leaf::tree(call.head(), Arithmetic::Between(low, high)))
 }
 
 pub(super) fn approx(mut call: Call<'_, '_>) -> Option<Tree> {
@@ -103,7 +103,7 @@ pub(super) fn approx(mut call: Call<'_, '_>) -> Option<Tree> {
     if tolerance < 0.0 {
         return call.bad(by.span, "a tolerance is not negative");
     }
-    Some(Leaf::tree("$approx", call.span(), call.written(), Arithmetic::Approx { to, by: tolerance }))
+    Some(Leaf::tree(call.head(), Arithmetic::Approx { to, by: tolerance }))
 }
 
 pub(super) fn multiple_of(mut call: Call<'_, '_>) -> Option<Tree> {
@@ -111,14 +111,14 @@ pub(super) fn multiple_of(mut call: Call<'_, '_>) -> Option<Tree> {
     if of.as_f64() == Some(0.0) {
         return call.bad(call.node.span, "nothing is a multiple of 0");
     }
-    Some(Leaf::tree("$multipleOf", call.span(), call.written(), Arithmetic::MultipleOf(of)))
+    Some(Leaf::tree(call.head(), Arithmetic::MultipleOf(of)))
 }
 
 pub(super) fn decimal_places(mut call: Call<'_, '_>) -> Option<Tree> {
     match call.number()?.as_u64() {
         Some(places) if places <= 400 => {
             let rule = Arithmetic::DecimalPlaces(places as usize);
-            Some(Leaf::tree("$decimalPlaces", call.span(), call.written(), rule))
+            Some(Leaf::tree(call.head(), rule))
         }
         _ => call.bad(call.node.span, "`$decimalPlaces` takes a whole number from 0 on"),
     }

@@ -7,26 +7,54 @@ use super::leaf::{Leaf, Rule, Verdict};
 use super::tree::Tree;
 use super::words::Words;
 use crate::source::Json;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Steps that a pattern with lookaround or backreferences may take back before it is given up.
 const BACKTRACK_LIMIT: usize = 1_000_000;
 
+/// How many compiled patterns a thread keeps at hand: a suite says the same ones over and over.
+const KEPT: usize = 500;
+
 /// A compiled pattern.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(super) struct Pattern(Arc<Compiled>);
+
+#[derive(Debug)]
+struct Compiled {
     engine: Engine,
     source: String,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 enum Engine {
     Linear(::regex::Regex),
     Backtracking(Box<fancy_regex::Regex>),
 }
 
+thread_local! {
+    static KNOWN: RefCell<HashMap<(String, String), Pattern>> = RefCell::default();
+}
+
 impl Pattern {
-    /// Compiles a pattern; the error says what is wrong with it.
+    /// Compiles a pattern, or finds the one that was compiled before; the error says what is wrong with it.
     pub(super) fn new(source: &str, flags: &str) -> Result<Pattern, String> {
+        let key = (source.to_owned(), flags.to_owned());
+        if let Some(known) = KNOWN.with_borrow(|known| known.get(&key).cloned()) {
+            return Ok(known);
+        }
+        let pattern = Pattern(Arc::new(Pattern::compile(source, flags)?));
+        KNOWN.with_borrow_mut(|known| {
+            if known.len() >= KEPT {
+                known.clear();
+            }
+            known.insert(key, pattern.clone());
+        });
+        Ok(pattern)
+    }
+
+    fn compile(source: &str, flags: &str) -> Result<Compiled, String> {
         let translated = javascript::translate(source, flags.contains('s'))?;
         let has = |flag| flags.contains(flag);
         let engine = if translated.backtracks {
@@ -38,32 +66,30 @@ impl Pattern {
             builder.case_insensitive(has('i')).multi_line(has('m'));
             Engine::Linear(builder.build().map_err(|error| explain(&error))?)
         };
-        Ok(Pattern { engine, source: source.to_owned() })
+        Ok(Compiled { engine, source: source.to_owned() })
     }
 
     /// Whether it matches anywhere in the text; `None` when it had to be given up.
     pub(super) fn matches(&self, text: &str) -> Option<bool> {
-        match &self.engine {
-            Engine::Linear(regex) => Some(regex.is_match(text)),
-            Engine::Backtracking(regex) => regex.is_match(text).ok(),
-        }
+        self.0.matches(text)
     }
 
     /// Why a text does not match.
     pub(super) fn reason(&self, text: &str) -> String {
         match self.matches(text) {
-            None => format!("`{}` was given up after {BACKTRACK_LIMIT} steps back", self.source),
-            _ => format!("the text does not match `{}`", self.source),
+            None => format!("`{}` was given up after {BACKTRACK_LIMIT} steps back", self.0.source),
+            _ => format!("the text does not match `{}`", self.0.source),
         }
     }
 
     /// What would make a text match.
     pub(super) fn hints(&self, text: &str) -> Vec<String> {
-        let matches = |flags, text| Pattern::new(&self.source, flags).is_ok_and(|it| it.matches(text) == Some(true));
+        let matches =
+            |flags, text| Pattern::compile(&self.0.source, flags).is_ok_and(|it| it.matches(text) == Some(true));
         let mut hints = Vec::new();
         if matches("i", text) {
             hints.push("it would match with the flag `i`: `$regex: { pattern: …, flags: i }`".into());
-        } else if self.source.contains('.') && matches("s", text) {
+        } else if self.0.source.contains('.') && matches("s", text) {
             hints.push("it would match with the flag `s`, where `.` also matches line ends".into());
         } else if matches("m", text) {
             hints.push("it would match with the flag `m`, where `^` and `$` also match at lines".into());
@@ -71,6 +97,15 @@ impl Pattern {
             hints.push("it would match without the white space around the text".into());
         }
         hints
+    }
+}
+
+impl Compiled {
+    fn matches(&self, text: &str) -> Option<bool> {
+        match &self.engine {
+            Engine::Linear(regex) => Some(regex.is_match(text)),
+            Engine::Backtracking(regex) => regex.is_match(text).ok(),
+        }
     }
 }
 
@@ -110,7 +145,7 @@ pub(super) fn build(mut call: Call<'_, '_>) -> Option<Tree> {
     };
     let Some(words) = Words::of(&pattern) else { return call.wrong(&pattern, "text or `{pattern, flags}`") };
     match Pattern::new(&words.pattern(), &flags) {
-        Ok(compiled) => Some(Leaf::tree("$regex", call.span(), call.written(), Matches(compiled))),
+        Ok(compiled) => Some(Leaf::tree(call.head(), Matches(compiled))),
         Err(problem) => call.bad(pattern.span, format!("not a pattern: {problem}")),
     }
 }

@@ -2,14 +2,14 @@
 
 mod load;
 
-use super::Matcher;
 use super::argument::Call;
 use super::found::Found;
 use super::mismatch::{Mismatch, Rank};
 use super::path::Path;
 use super::shown;
 use super::tree::Tree;
-use crate::source::{Json, Span};
+use super::{Head, Matcher};
+use crate::source::Json;
 use jsonschema::{PatternOptions, Validator};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -28,8 +28,7 @@ struct Schema {
     validator: Arc<Validator>,
     /// Whether it can take exponential time.
     branches: bool,
-    span: Span,
-    written: Json,
+    head: Head,
 }
 
 /// What a schema says about a value: where (a JSON pointer in pieces) and what.
@@ -46,8 +45,8 @@ pub(super) fn build(mut call: Call<'_, '_>) -> Option<Tree> {
         .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT));
     match options.build(&schema) {
         Ok(validator) => {
-            let (span, written) = (call.span(), call.written());
-            call.matcher(Schema { validator: Arc::new(validator), branches: references(&schema) > 1, span, written })
+            let (head, branches) = (call.head(), references(&schema) > 1);
+            call.matcher(Schema { validator: Arc::new(validator), branches, head })
         }
         Err(error) => {
             let place = error.instance_path().to_string();
@@ -108,36 +107,26 @@ impl Schema {
 }
 
 impl Matcher for Schema {
-    fn name(&self) -> &str {
-        "$jsonSchema"
-    }
-
-    fn expected(&self) -> Json {
-        self.written.clone()
-    }
-
-    fn span(&self) -> Span {
-        self.span
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
         let Some(actual) = actual else {
-            return found.add(|| {
-                Mismatch::new(Rank::Missing, path, self.span, "there is no value")
-                    .by(self.name())
-                    .expected(&self.written)
-            });
+            return found.add(|| self.head.missing(path));
         };
         let Some(problems) = self.judge(actual) else {
             return found.add(|| {
                 let message = format!("the schema refers to itself so often that it was given up after {PATIENCE:?}");
-                Mismatch::new(Rank::Kind, path, self.span, message).by(self.name())
+                Mismatch::new(Rank::Kind, path, self.head.span(), message).by(self.head.name())
             });
         };
         for (place, message) in problems {
             found.add(|| {
                 at_place(&place, actual, path, &mut |value, path| {
-                    Mismatch::new(Rank::Different, path, self.span, message.clone()).by(self.name()).actual(Some(value))
+                    Mismatch::new(Rank::Different, path, self.head.span(), message.clone())
+                        .by(self.head.name())
+                        .actual(Some(value))
                 })
             });
         }

@@ -1,15 +1,15 @@
 //! `$length` `$empty` `$type` `$exists` `$absent`.
 
-use super::Matcher;
 use super::argument::Call;
 use super::equality;
 use super::found::Found;
 use super::leaf::{Leaf, Rule, Verdict};
-use super::mismatch::{Mismatch, Rank};
+use super::mismatch::Rank;
 use super::path::Path;
 use super::tree::Tree;
+use super::{Head, Matcher};
 use crate::diagnostic::did_you_mean;
-use crate::source::{Json, Kind, Span};
+use crate::source::{Json, Kind};
 
 /// The kinds of value that `$type` knows.
 pub(super) const KINDS: [&str; 7] = ["string", "number", "integer", "boolean", "null", "array", "object"];
@@ -31,7 +31,7 @@ pub(super) fn length(mut call: Call<'_, '_>) -> Option<Tree> {
         }
     }
     let is = call.tree(call.node);
-    Some(Leaf::tree("$length", call.span(), call.written(), Length { is }))
+    Some(Leaf::tree(call.head(), Length { is }))
 }
 
 /// The size of a value that has one; texts count characters.
@@ -71,7 +71,7 @@ struct Empty(bool);
 
 pub(super) fn empty(mut call: Call<'_, '_>) -> Option<Tree> {
     let empty = call.boolean()?;
-    Some(Leaf::tree("$empty", call.span(), call.written(), Empty(empty)))
+    Some(Leaf::tree(call.head(), Empty(empty)))
 }
 
 impl Rule for Empty {
@@ -107,7 +107,7 @@ pub(super) fn kind(mut call: Call<'_, '_>) -> Option<Tree> {
         };
         kinds.push(*kind);
     }
-    Some(Leaf::tree("$type", call.span(), call.written(), Type(kinds)))
+    Some(Leaf::tree(call.head(), Type(kinds)))
 }
 
 /// Whether a value is of a named kind; `1.0` is an integer, as in JSON Schema.
@@ -143,10 +143,8 @@ impl Rule for Type {
 /// `$exists` and `$absent`, the only matchers for which a missing value can be right.
 #[derive(Debug)]
 struct Presence {
-    name: &'static str,
+    head: Head,
     present: bool,
-    span: Span,
-    written: Json,
 }
 
 pub(super) fn exists(call: Call<'_, '_>) -> Option<Tree> {
@@ -159,20 +157,12 @@ pub(super) fn absent(call: Call<'_, '_>) -> Option<Tree> {
 
 fn presence(mut call: Call<'_, '_>, meaning: bool) -> Option<Tree> {
     let present = call.boolean()? == meaning;
-    call.matcher(Presence { name: call.name(), present, span: call.span(), written: call.written() })
+    call.matcher(Presence { head: call.head(), present })
 }
 
 impl Matcher for Presence {
-    fn name(&self) -> &str {
-        self.name
-    }
-
-    fn expected(&self) -> Json {
-        self.written.clone()
-    }
-
-    fn span(&self) -> Span {
-        self.span
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn judges_absence(&self) -> bool {
@@ -188,7 +178,7 @@ impl Matcher for Presence {
                 Some(_) => (Rank::Extra, "it is there, and must not be"),
                 None => (Rank::Missing, "there is no value"),
             };
-            Mismatch::new(rank, path, self.span, message).by(self.name).expected(&self.written).actual(actual)
+            self.head.mismatch(rank, path, message).actual(actual)
         });
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn contains_ignore_case(call: Call<'_, '_>) -> Option<Tree> {
 
 fn related(mut call: Call<'_, '_>, relation: Relation) -> Option<Tree> {
     let to = call.text()?;
-    Some(Leaf::tree(call.name(), call.span(), call.written(), Related { to, relation }))
+    Some(Leaf::tree(call.head(), Related { to, relation }))
 }
 
 impl Rule for Related {
@@ -115,7 +115,7 @@ pub(super) fn distance(mut call: Call<'_, '_>) -> Option<Tree> {
     match call.number_at(max)?.as_u64() {
         Some(edits) if edits <= 1000 => {
             let rule = Distance { to: to.plain().chars().collect(), max: edits as usize };
-            Some(Leaf::tree("$distance", call.span(), call.written(), rule))
+            Some(Leaf::tree(call.head(), rule))
         }
         _ => call.bad(max.span, "`max` is a whole number from 0 to 1000"),
     }

@@ -169,7 +169,7 @@ fn missing(field: &Field, fields: &[Field], actual: &Map<String, Json>, path: &P
         .expected(&field.tree.written())
         .hints(hint::of_missing_key(field, fields, actual));
     match &field.tree {
-        Tree::Matcher(matcher) => mismatch.by(matcher.name()),
+        Tree::Matcher(matcher) => mismatch.by(matcher.head().name()),
         _ => mismatch,
     }
 }
@@ -265,7 +265,7 @@ impl Tree {
     pub(super) fn span(&self) -> Span {
         match self {
             Tree::Value { span, .. } | Tree::List { span, .. } | Tree::Map { span, .. } => *span,
-            Tree::Matcher(matcher) => matcher.span(),
+            Tree::Matcher(matcher) => matcher.head().span(),
         }
     }
 

@@ -3,7 +3,6 @@
 //! Elements may hold matchers, so one actual element can be right for several expected ones: this is a matching in a
 //! bipartite graph, found by augmenting paths from a greedy start.
 
-use super::Matcher;
 use super::argument::Call;
 use super::equality::kind;
 use super::found::Found;
@@ -11,21 +10,21 @@ use super::likeness;
 use super::mismatch::{Mismatch, Rank};
 use super::path::Path;
 use super::tree::Tree;
-use crate::source::{Json, Span};
+use super::{Head, Matcher};
+use crate::source::Json;
 
 /// Comparisons after which the search for a better matching ends with what it has.
 const COMPARISONS: usize = 4_000_000;
 
 #[derive(Debug)]
 struct Unordered {
+    head: Head,
     items: Vec<Tree>,
-    span: Span,
-    written: Json,
 }
 
 pub(super) fn build(mut call: Call<'_, '_>) -> Option<Tree> {
     let items = call.items()?.iter().map(|node| call.tree(node)).collect();
-    call.matcher(Unordered { items, span: call.span(), written: call.written() })
+    call.matcher(Unordered { head: call.head(), items })
 }
 
 /// Which expected element each actual one is taken for.
@@ -91,16 +90,8 @@ impl<'a> Matching<'a> {
 }
 
 impl Matcher for Unordered {
-    fn name(&self) -> &str {
-        "$unordered"
-    }
-
-    fn expected(&self) -> Json {
-        self.written.clone()
-    }
-
-    fn span(&self) -> Span {
-        self.span
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
@@ -110,11 +101,11 @@ impl Matcher for Unordered {
                     Some(actual) => (Rank::Kind, format!("`$unordered` needs a list, and this is {}", kind(actual))),
                     None => (Rank::Missing, "there is no value".to_owned()),
                 };
-                Mismatch::new(rank, path, self.span, what).by("$unordered").expected(&self.written).actual(actual)
+                self.head.mismatch(rank, path, what).actual(actual)
             });
         };
         if found.is_probe() && actual.len() != self.items.len() {
-            return found.add(|| Mismatch::new(Rank::Different, path, self.span, ""));
+            return found.add(|| Mismatch::new(Rank::Different, path, self.head.span(), ""));
         }
         let matching = Matching::new(&self.items, actual);
         let mut free: Vec<usize> = (0..actual.len()).filter(|&at| matching.taken_by[at].is_none()).collect();
@@ -143,7 +134,7 @@ impl Matcher for Unordered {
         for at in free {
             found.add(|| {
                 let message = "this element matches nothing that is left";
-                Mismatch::new(Rank::Extra, &path.index(at), self.span, message)
+                Mismatch::new(Rank::Extra, &path.index(at), self.head.span(), message)
                     .by("$unordered")
                     .actual(Some(&actual[at]))
             });

@@ -179,6 +179,22 @@ impl Connection {
         self.send(&message, witness).await;
     }
 
+    /// Hears what the server says while nothing is asked, until there is no server to hear.
+    pub async fn listen(&mut self, witness: &mut dyn Witness) -> Fault {
+        loop {
+            match self.transport.listen().await {
+                Incoming::Message(message) => {
+                    self.take_in(message, Instant::now() + HURRIED, witness).await;
+                }
+                other => {
+                    if let Some(exit) = self.note(other, witness) {
+                        return Fault::new(Code::ConnectionLost, format!("the server ended ({exit})"));
+                    }
+                }
+            }
+        }
+    }
+
     /// An id that no suite uses.
     pub fn fresh_id(&mut self) -> Json {
         self.last_id += 1;
@@ -228,14 +244,7 @@ impl Connection {
                     return Ok(Some(message));
                 }
                 Incoming::Message(message) => {
-                    let reply = match &message.kind {
-                        Kind::Request { id, method } => witness.answer(id, method, &message),
-                        _ => None,
-                    };
-                    witness.received(message);
-                    if let Some(reply) = reply
-                        && timeout_at(deadline, self.send(&reply, witness)).await.is_err()
-                    {
+                    if !self.take_in(message, deadline, witness).await {
                         return Ok(None);
                     }
                 }
@@ -245,6 +254,19 @@ impl Connection {
                     }
                 }
             }
+        }
+    }
+
+    /// Takes in a message that nobody awaits, and answers it if it is a request; whether that was done in time.
+    async fn take_in(&mut self, message: Message, deadline: Instant, witness: &mut dyn Witness) -> bool {
+        let reply = match &message.kind {
+            Kind::Request { id, method } => witness.answer(id, method, &message),
+            _ => None,
+        };
+        witness.received(message);
+        match reply {
+            Some(reply) => timeout_at(deadline, self.send(&reply, witness)).await.is_ok(),
+            None => true,
         }
     }
 

@@ -27,6 +27,20 @@ pub fn form(schema: &Json) -> Json {
     Maker { root: schema, with_defaults: true, parts: Cell::new(0) }.value(schema, "", 0)
 }
 
+/// The answer to an elicitation with these params when the user agrees: a form with its defaults, a URL with nothing.
+pub fn accepted(params: &Json) -> Json {
+    if is_url(params) {
+        return json!({"action": "accept"});
+    }
+    let content = params.get("requestedSchema").map_or_else(|| json!({}), form);
+    json!({"action": "accept", "content": content})
+}
+
+/// Whether an elicitation sends the user to a page instead of showing a form.
+pub fn is_url(params: &Json) -> bool {
+    params.get("mode").is_some_and(|mode| mode == "url")
+}
+
 struct Maker<'a> {
     root: &'a Json,
     with_defaults: bool,

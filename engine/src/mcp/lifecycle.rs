@@ -19,6 +19,8 @@ pub struct Introduction {
     pub protocol_version: Option<String>,
     /// `serverInfo`.
     pub server_info: Option<Json>,
+    /// The whole `result` of `initialize`, or of `server/discover`.
+    pub result: Json,
     /// Things worth knowing that are no reason to stop.
     pub notes: Vec<String>,
 }
@@ -65,7 +67,7 @@ pub fn introduction(response: &Json, asked: Option<&str>) -> Result<Introduction
     if let Some(error) = response.get("error").filter(|error| !absent(error)) {
         return Err(format!("the server refused `initialize`: {}", error_text(error)));
     }
-    let Some(result) = response.get("result").and_then(Json::as_object) else {
+    let Some(result) = response.get("result").filter(|result| result.is_object()) else {
         return Err("the answer to `initialize` has no `result`".into());
     };
     let mut notes = Vec::new();
@@ -91,7 +93,8 @@ pub fn introduction(response: &Json, asked: Option<&str>) -> Result<Introduction
         notes.push(format!("asked for protocol version {asked}, the server chose {version}"));
     }
     let server_info = result.get("serverInfo").cloned();
-    Ok(Introduction { era: Some(Era::Legacy), protocol_version: version, server_info, notes })
+    let era = Some(Era::Legacy);
+    Ok(Introduction { era, protocol_version: version, server_info, result: result.clone(), notes })
 }
 
 /// An error object in one line: `-32602 unknown tool`.

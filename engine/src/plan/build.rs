@@ -58,7 +58,8 @@ pub fn make(inputs: Inputs<'_>, diagnostics: &mut Diagnostics) -> Plan {
             library,
         };
         let servers = Servers { config, command: command.as_ref(), suite: &suite };
-        drafts.push(File { scope: &scope, servers, filter, ci, ids: HashMap::new() }.draft(diagnostics));
+        drafts
+            .push(File { scope: &scope, servers, filter, ci, ids: HashMap::new(), declared: None }.draft(diagnostics));
     }
     let only = drafts.iter().any(|draft| draft.only);
     let mut shuffler = shuffle.map(Shuffle::new);
@@ -123,6 +124,8 @@ struct File<'a> {
     filter: &'a Filter,
     ci: bool,
     ids: HashMap<String, u32>,
+    /// What the client declares to the server of the last test: mostly that of the next one too.
+    declared: Option<(Arc<Server>, Arc<Json>)>,
 }
 
 impl File<'_> {
@@ -224,7 +227,7 @@ impl File<'_> {
         diagnostics: &mut Diagnostics,
     ) -> CasePlan {
         let values = row.and_then(|row| case.each.as_ref().map(|rows| &rows[row]));
-        let capabilities = capabilities(server, &self.scope.suite);
+        let capabilities = self.capabilities(server);
         let steps = case.body.steps().iter().map(|step| {
             self.check_respond(step, &capabilities, diagnostics);
             if let (Protocol::Modern(_), Some(removed)) = (&server.protocol, era::removed(step)) {
@@ -237,10 +240,21 @@ impl File<'_> {
             test: self.test(case, row, values, server),
             subject: Subject::Case { part, index, row },
             server: server.clone(),
-            capabilities: Arc::new(capabilities),
+            capabilities,
             needs: Vec::new(),
             skip: case.skip.clone(),
             steps,
+        }
+    }
+
+    fn capabilities(&mut self, server: &Arc<Server>) -> Arc<Json> {
+        match &self.declared {
+            Some((of, declared)) if Arc::ptr_eq(of, server) => declared.clone(),
+            _ => {
+                let declared = Arc::new(capabilities(server, &self.scope.suite));
+                self.declared = Some((server.clone(), declared.clone()));
+                declared
+            }
         }
     }
 

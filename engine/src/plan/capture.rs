@@ -14,13 +14,13 @@ pub(super) fn captured(suite: &Suite) -> HashSet<String> {
 
 /// Every captured name that a case uses and does not capture itself in an earlier step.
 pub(super) fn wanted(suite: &Suite, case: &Case, captured: &HashSet<String>) -> Vec<(String, crate::source::Span)> {
+    if captured.is_empty() {
+        return Vec::new();
+    }
     let variables: HashMap<&str, &crate::source::Node> =
         suite.variables.iter().map(|variable| (variable.name.as_str(), &variable.value)).collect();
     let mut own: HashSet<&str> = HashSet::new();
     let mut wanted = Vec::new();
-    if captured.is_empty() {
-        return wanted;
-    }
     for step in case.body.steps() {
         let mut seen = HashSet::new();
         trees(step, &mut |tree| {

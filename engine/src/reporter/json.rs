@@ -58,6 +58,14 @@ impl Reporter for Json {
     }
 }
 
+/// The object of one test, as the document holds it, from the events of its run.
+pub fn test_object(events: &[Event], id: &str) -> Option<String> {
+    let mut results = Results::default();
+    events.iter().for_each(|event| results.event(event));
+    let mut tests = results.suites.iter().flat_map(|suite| &suite.tests);
+    serde_json::to_string(tests.find(|test| test.result.test.id == id)?).ok()
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Document<'a> {

@@ -69,6 +69,7 @@ fn missing_file(stream: &mut Stream, test: Arc<Test>) {
             column: 36,
             width: 22,
             text: "    expect: { isError: true, text: \"match:File not found\" }".to_owned(),
+            cut: 0,
         },
     };
     let wrong_flag = Failure {
@@ -107,7 +108,7 @@ fn two_steps(stream: &mut Stream, test: Arc<Test>) {
         step: Some(2),
         hints: vec![],
         diff: None,
-        at: At { file: test.file.clone(), line: 53, column: 9, width: 4, text: "        text: hi".to_owned() },
+        at: At { file: test.file.clone(), line: 53, column: 9, width: 4, text: "        text: hi".to_owned(), cut: 0 },
     };
     let steps = [1, 2].map(|number| StepId { test: test.clone(), number });
     stream.push(Body::TestStarted { test: test.clone() });
@@ -138,7 +139,7 @@ fn crashes(stream: &mut Stream) {
         step: None,
         hints: vec![],
         diff: None,
-        at: At { file: file.into(), line, column: 5, width: 4, text: "  - it: hangs".to_owned() },
+        at: At { file: file.into(), line, column: 5, width: 4, text: "  - it: hangs".to_owned(), cut: 0 },
     };
     let engine = |text: &str| Log { from: LogFrom::Engine, session: None, step: None, text: text.to_owned() };
     let hangs = test("hangs", 3);

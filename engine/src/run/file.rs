@@ -18,15 +18,9 @@ use std::time::Instant;
 
 /// Runs every test of a file.
 pub(super) async fn run(plan: &FilePlan, desk: &mut Desk<'_>, slots: &mut Vec<Slot>, progress: &Progress) {
-    let mut file = FileRun { plan, captures: HashMap::new(), turns: Turns::default(), before_failed: None };
-    for (position, case) in plan.cases.iter().enumerate() {
-        let finished = file.test(case, desk, slots, progress).await;
-        progress.borrow_mut()[position] = Some(finished.status);
-        if case.part() == Part::Before && finished.status != Status::Passed && finished.status != Status::Skipped {
-            file.before_failed.get_or_insert_with(|| case.test.name.clone());
-        }
-        count(desk, finished.status);
-        desk.post(Body::TestFinished(finished));
+    let mut file = FileRun { plan, state: State::default() };
+    for position in 0..plan.cases.len() {
+        file.one(position, desk, slots, progress).await;
     }
 }
 
@@ -40,14 +34,39 @@ fn count(desk: &Desk<'_>, status: Status) {
     }
 }
 
-struct FileRun<'a> {
-    plan: &'a FilePlan,
+/// A file on its way.
+pub(super) struct FileRun<'a> {
+    pub(super) plan: &'a FilePlan,
+    pub(super) state: State,
+}
+
+/// What one test of a file leaves to those after it.
+#[derive(Debug, Default)]
+pub(super) struct State {
     captures: HashMap<String, Json>,
     turns: Turns,
     before_failed: Option<String>,
 }
 
 impl FileRun<'_> {
+    /// Runs the test at a position, and tells what became of it.
+    pub(super) async fn one(
+        &mut self,
+        position: usize,
+        desk: &mut Desk<'_>,
+        slots: &mut Vec<Slot>,
+        progress: &Progress,
+    ) {
+        let case = &self.plan.cases[position];
+        let finished = self.test(case, desk, slots, progress).await;
+        progress.borrow_mut()[position] = Some(finished.status);
+        if case.part() == Part::Before && finished.status != Status::Passed && finished.status != Status::Skipped {
+            self.state.before_failed.get_or_insert_with(|| case.test.name.clone());
+        }
+        count(desk, finished.status);
+        desk.post(Body::TestFinished(finished));
+    }
+
     async fn test(
         &mut self,
         plan: &CasePlan,
@@ -62,7 +81,7 @@ impl FileRun<'_> {
         let Some(case) = self.plan.case(plan.subject) else {
             return finished(plan, Status::Skipped, "there is nothing to run".into());
         };
-        if let Some(before) = self.before_failed.as_ref().filter(|_| plan.part() == Part::Own) {
+        if let Some(before) = self.state.before_failed.as_ref().filter(|_| plan.part() == Part::Own) {
             let fault = Fault::new(Code::ConnectionLost, format!("`before` did not pass: `{before}`"));
             return self.faulted(plan, case, fault);
         }
@@ -158,8 +177,8 @@ impl FileRun<'_> {
 
     async fn once(&mut self, plan: &CasePlan, case: &Case, slot: &mut Slot, desk: &mut Desk<'_>) -> Ended {
         let row = row(plan, case);
-        let mut steps =
-            Steps { file: self.plan, plan, case, row, captures: &mut self.captures, turns: &mut self.turns, desk };
+        let State { captures, turns, .. } = &mut self.state;
+        let mut steps = Steps { file: self.plan, plan, case, row, captures, turns, desk };
         steps.run(slot).await
     }
 

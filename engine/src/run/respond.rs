@@ -103,25 +103,22 @@ impl Scripts<'_> {
 }
 
 /// What a request gets that nothing answers: `ping` is answered, the rest is refused.
-pub(super) fn unscripted(method: &str) -> Told {
+fn unscripted(method: &str) -> Told {
     match method {
         "ping" => Told::Result(json!({})),
         _ => Told::Error(json!({"code": METHOD_NOT_FOUND, "message": format!("method not found: {method}")})),
     }
 }
 
-/// The user accepts: a form with its defaults, under the fields that are given; a URL with nothing.
-pub(super) fn accepted(params: &Json, given: Option<Json>) -> Json {
-    if is_url(params) {
-        return json!({"action": "accept"});
-    }
-    let mut content = params.get("requestedSchema").map_or_else(|| json!({}), instance::form);
-    match (content.as_object_mut(), given) {
-        (Some(content), Some(Json::Object(given))) => content.extend(given),
-        (_, Some(given)) => content = given,
+/// The user accepts, with the fields that are given over the form's own.
+fn accepted(params: &Json, given: Option<Json>) -> Json {
+    let mut answer = instance::accepted(params);
+    match (answer.get_mut("content"), given) {
+        (Some(Json::Object(content)), Some(Json::Object(given))) => content.extend(given),
+        (Some(content), Some(given)) => *content = given,
         _ => {}
     }
-    json!({"action": "accept", "content": content})
+    answer
 }
 
 /// A client refuses an elicitation in a mode that it never declared; without a word about modes, forms are declared.
@@ -130,14 +127,10 @@ fn undeclared_mode(method: &str, params: &Json, capabilities: &Json) -> Option<T
         return None;
     }
     let declared = capabilities.get("elicitation")?.as_object()?;
-    let mode = if is_url(params) { "url" } else { "form" };
+    let mode = if instance::is_url(params) { "url" } else { "form" };
     let known = declared.contains_key(mode) || (mode == "form" && !declared.contains_key("url"));
     let message = format!("the client does not declare elicitation in `{mode}` mode");
     (!known).then(|| Told::Error(json!({"code": INVALID_PARAMS, "message": message})))
-}
-
-fn is_url(params: &Json) -> bool {
-    params.get("mode").is_some_and(|mode| mode == "url")
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! The keys of a config file and of a server definition.
 
-use super::extension::EXTENSION;
+use super::extension::{EXTENSION, PLUGIN};
 use super::suite::ANSWERS;
-use super::table::{HTTP_LATER, Key, Later, PLUGINS_LATER, Table, Takes};
+use super::table::{HTTP_LATER, Key, Later, Table, Takes};
 use Takes::{Anything, Boolean, Choice, Duration, Filled, List, Map, OneOf, Regex, Scalar, Size, Text};
 
 const CAPABILITY: Takes = OneOf(&[Boolean, Map(&Anything)]);
@@ -74,6 +74,12 @@ pub static CONFIG_ONLY: &[Key] = &[
         "{near: {path: ./near.wasm}}",
         "WebAssembly extensions by id: their matchers can be called in every suite.",
     ),
+    Key::new(
+        "plugins",
+        OneOf(&[Map(&OneOf(&[Text, Takes::Table(&PLUGIN)])), List(&OneOf(&[Text, Takes::Table(&PLUGIN)]))]),
+        "{near: {command: [python3, near.py], tools: [near]}}",
+        "Plugins by id: their matchers can be called in every suite. Text is the path of a `plugin.toml`.",
+    ),
     Key::new("reporters", List(&Text), "[human, junit=report.xml]", "Reports to write, as `--reporter` takes them."),
 ];
 
@@ -105,7 +111,6 @@ pub static CONFIG: Table = Table {
         Later { name: "auth", waits_for: HTTP_LATER },
         Later { name: "tls", waits_for: HTTP_LATER },
         Later { name: "waitForReady", waits_for: HTTP_LATER },
-        Later { name: "plugins", waits_for: PLUGINS_LATER },
     ],
     elsewhere: &[(&[super::suite::LANES], "belongs in a suite file (`*.test.mcp.yml`)")],
 };

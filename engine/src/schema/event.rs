@@ -247,7 +247,8 @@ fn at() -> Value {
         "line": count("From 1."),
         "column": count("From 1."),
         "width": count("How many characters the caret covers."),
-        "text": text("The text of the line."),
+        "text": text("The text of the line; of a very long one, what is around the column."),
+        "cut": count("How many characters of the line stand before `text`, when it is cut."),
     });
     object("A place in a suite.", &["file", "line", "column", "width", "text"], properties)
 }

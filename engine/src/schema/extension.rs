@@ -1,7 +1,7 @@
 //! The keys of `extensions` in a config and of `imports` in a suite.
 
-use super::table::{Key, Later, PLUGINS_LATER, Table, Takes};
-use Takes::{Choice, Count, Duration, List, Size, Text};
+use super::table::{Key, Table, Takes};
+use Takes::{Choice, Count, Duration, Filled, List, Map, OneOf, Size, Text};
 
 /// `imports: {…}`.
 pub static IMPORTS: Table = Table {
@@ -12,10 +12,73 @@ pub static IMPORTS: Table = Table {
     groups: &[&[
         Key::new("matchers", List(&Text), "[./near.wasm]", "Extensions whose matchers this file calls."),
         Key::new("transforms", List(&Text), "[./matrix.wasm]", "Extensions that rewrite this file, in this order."),
+        Key::new(
+            "subprocess_matchers",
+            OneOf(&[List(&Text), Map(&OneOf(&[Text, Takes::Table(&SUBPROCESS_MATCHER)]))]),
+            "[./near.py]",
+            "Programs that are matchers: files, called as their stems; or names, each with its file or its command.",
+        ),
     ]],
     one_of: &[],
     required: &[],
-    later: &[Later { name: "subprocess_matchers", waits_for: PLUGINS_LATER }],
+    later: &[],
+    elsewhere: &[],
+};
+
+/// An entry of `imports.subprocess_matchers`.
+pub static SUBPROCESS_MATCHER: Table = Table {
+    name: "subprocess-matcher",
+    title: "a subprocess matcher",
+    doc: "A program that judges values, spoken to over its stdin and stdout.",
+    example: "{command: [python3, near.py]}",
+    groups: &[&[
+        Key::new(
+            "command",
+            OneOf(&[Text, Filled(&Text)]),
+            "[python3, near.py]",
+            "The program, or the whole command line as a list; it runs in this file's folder.",
+        ),
+        Key::new("method", Text, "judge", "The method it answers, when that is not the matcher's name."),
+        Key::new("timeout", Duration, "10s", "How long a call may take (5 s)."),
+    ]],
+    one_of: &[],
+    required: &["command"],
+    later: &[],
+    elsewhere: &[],
+};
+
+/// An entry of `plugins`.
+pub static PLUGIN: Table = Table {
+    name: "plugin",
+    title: "a plugin",
+    doc: "A program that judges values, writes reports or rewrites suites, and says first who it is.",
+    example: "{command: [python3, near.py], tools: [near]}",
+    groups: &[&[
+        Key::new("id", Text, "near", "How reports and grants call it; in a mapping, its key."),
+        Key::new(
+            "command",
+            OneOf(&[Text, Filled(&Text)]),
+            "[python3, near.py]",
+            "The program, or the whole command line as a list; it runs in this file's folder.",
+        ),
+        Key::new("protocol_version", Count(1), "1", "The version of the protocol that it speaks (1)."),
+        Key::new(
+            "tools",
+            Filled(&Text),
+            "[near]",
+            "What is wanted of it: matchers by name, `report.observe`, `report.finish`, `transform.suite`.",
+        ),
+        Key::new(
+            "capabilities",
+            List(&Text),
+            "[\"env:TOKEN\"]",
+            "What it may ask for: `fs.read:DIR`, `fs.write:DIR`, `env:NAME`, `clock`, `random`, `net:HOST:PORT`.",
+        ),
+        Key::new("timeout", Duration, "10s", "How long a call may take (5 s)."),
+    ]],
+    one_of: &[],
+    required: &["command", "tools"],
+    later: &[],
     elsewhere: &[],
 };
 

@@ -34,8 +34,6 @@ pub struct Later {
 
 /// Why the keys of HTTP transports wait.
 pub(super) const HTTP_LATER: &str = "Streamable HTTP comes in a later version";
-/// Why the keys of extensions wait.
-pub(super) const PLUGINS_LATER: &str = "plugins come in a later version";
 
 /// One key.
 #[derive(Debug)]

@@ -152,7 +152,7 @@ fn events_are_valid() {
             }],
             more: 2,
         }),
-        at: At { file: "a".into(), line: 1, column: 1, width: 1, text: "x".into() },
+        at: At { file: "a".into(), line: 1, column: 1, width: 1, text: "x".into(), cut: 0 },
     };
     let step = StepId { test: test.clone(), number: 1 };
     let bodies = [

@@ -65,11 +65,12 @@ pub struct Given {
 impl Fields {
     /// Takes the value of a key out.
     pub fn take(&mut self, name: &str) -> Option<Given> {
-        let key = self.table.key(name);
-        debug_assert!(key.is_some(), "`{name}` is no key of the table `{}`", self.table.name);
+        debug_assert!(self.table.key(name).is_some(), "`{name}` is no key of the table `{}`", self.table.name);
+        // Most keys of a table are not written, so that the table is asked last.
         let at = self.entries.iter().position(|entry| entry.key == name)?;
+        let key = self.table.key(name)?;
         let Entry { key_span, value, .. } = self.entries.remove(at);
-        Some(Given { key: key?, key_span, value })
+        Some(Given { key, key_span, value })
     }
 
     /// The place of a key that has not been taken yet.

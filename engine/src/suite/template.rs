@@ -49,19 +49,10 @@ impl<'a> Filler<'a> {
         match &node.kind {
             Kind::String(text) => self.fill_text(text, node.span).map(|kind| Node::new(kind, node.span)),
             Kind::List(items) => {
-                let filled: Vec<_> = items.iter().map(|item| self.fill(item)).collect();
-                filled.iter().any(Option::is_some).then(|| {
-                    let items = filled.into_iter().zip(items).map(|(new, old)| new.unwrap_or_else(|| old.clone()));
-                    Node::new(Kind::List(items.collect()), node.span)
-                })
+                replaced(items, |item| self.fill(item)).map(|items| Node::new(Kind::List(items), node.span))
             }
-            Kind::Map(entries) => {
-                let filled: Vec<_> = entries.iter().map(|entry| self.fill_entry(entry)).collect();
-                filled.iter().any(Option::is_some).then(|| {
-                    let entries = filled.into_iter().zip(entries).map(|(new, old)| new.unwrap_or_else(|| old.clone()));
-                    Node::new(Kind::Map(entries.collect()), node.span)
-                })
-            }
+            Kind::Map(entries) => replaced(entries, |entry| self.fill_entry(entry))
+                .map(|entries| Node::new(Kind::Map(entries), node.span)),
             _ => None,
         }
     }
@@ -80,7 +71,7 @@ impl<'a> Filler<'a> {
     }
 
     fn fill_text(&mut self, text: &str, span: Span) -> Option<Kind> {
-        if !text.contains("${") {
+        if !has_variables(text) {
             return None;
         }
         let parts = parts(text);
@@ -113,9 +104,33 @@ impl<'a> Filler<'a> {
     }
 }
 
+/// Whether `${` stands in a text; most have not even a `$`.
+fn has_variables(text: &str) -> bool {
+    memchr::memchr(b'$', text.as_bytes()).is_some_and(|at| text[at..].contains("${"))
+}
+
+/// The items, with the new ones in their places; `None` when all stay as they are.
+fn replaced<T: Clone>(items: &[T], mut new: impl FnMut(&T) -> Option<T>) -> Option<Vec<T>> {
+    let mut all: Option<Vec<T>> = None;
+    for (at, item) in items.iter().enumerate() {
+        match (new(item), &mut all) {
+            (Some(new), Some(all)) => all.push(new),
+            (Some(new), none) => {
+                let mut list = Vec::with_capacity(items.len());
+                list.extend_from_slice(&items[..at]);
+                list.push(new);
+                *none = Some(list);
+            }
+            (None, Some(all)) => all.push(item.clone()),
+            (None, None) => {}
+        }
+    }
+    all
+}
+
 /// Every name that a text asks for.
 pub fn names(text: &str) -> impl Iterator<Item = &str> {
-    let parts = if text.contains("${") { parts(text) } else { Vec::new() };
+    let parts = if has_variables(text) { parts(text) } else { Vec::new() };
     parts.into_iter().filter_map(|part| match part {
         Part::Name { name, .. } => Some(name),
         Part::Text(_) => None,

@@ -21,10 +21,20 @@ pub(crate) struct Said {
 
 /// The scripted server.
 pub(crate) fn fixture_server() -> String {
+    example("fixture-server")
+}
+
+/// The scripted plugin.
+pub(crate) fn fixture_plugin() -> String {
+    example("fixture-plugin")
+}
+
+fn example(name: &str) -> String {
     let mut path = std::env::current_exe().expect("the test binary has a path");
     path.pop();
     path.pop();
-    path.push("examples/fixture-server");
+    path.push("examples");
+    path.push(name);
     path.to_str().expect("the path is text").to_owned()
 }
 

@@ -10,7 +10,7 @@ const LAYERS: [&[&str]; 7] = [
     &["suite", "matcher", "event"],
     &["extension"],
     &["config", "transform", "plan"],
-    &["run", "reporter", "coprocess", "demo"],
+    &["run", "reporter", "coprocess", "demo", "discover"],
     &["cli"],
 ];
 

@@ -10,12 +10,11 @@ pub use shape::Shape;
 use super::bindings::mcptest::extension::types;
 use super::explain;
 use super::instance::{Ended, Guest, Instance, Mold, Stillborn};
-use super::limits::Limits;
 use super::sandbox::Sandbox;
 use super::state::State;
 use crate::extension::fault::{Code, Fault, plain};
 use crate::extension::{
-    Argument, Difference, Extension, Isolation, Manifest, MatcherInfo, Output, Request, Role, Verdict, log,
+    Argument, Difference, Extension, Isolation, Limits, Manifest, MatcherInfo, Output, Request, Role, Verdict, log,
 };
 use crate::source::Json;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -2,8 +2,8 @@
 
 use super::bindings;
 use super::cache::Cache;
-use super::limits::Limits;
 use super::state::State;
+use crate::extension::Limits;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::runtime::Handle;

@@ -3,9 +3,9 @@
 use super::bindings::exports::mcptest::extension::{describing, matching, reporting, transforming};
 use super::drive;
 use super::host::{Host, TICK};
-use super::limits::Limits;
 use super::sandbox::Sandbox;
 use super::state::State;
+use crate::extension::Limits;
 use crate::extension::log::Said;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,9 +1,10 @@
 //! What belongs to one instance: its WASI, its limits, and what it says during a call.
 
 use super::bindings::mcptest::extension::{host, types};
-use super::limits::{Limiter, Limits};
+use super::limiter::Limiter;
 use super::sandbox::{Pace, Sandbox};
 use super::tail::Tail;
+use crate::extension::Limits;
 use crate::extension::log::{Level, Said};
 use std::sync::Arc;
 use wasmtime::component::ResourceTable;

@@ -1,6 +1,6 @@
 //! What a guest writes to stdout and stderr: the end of it is kept, the rest is dropped, and writing never fails.
 
-use super::limits::Limits;
+use crate::extension::Limits;
 use bytes::Bytes;
 use std::collections::VecDeque;
 use std::pin::Pin;

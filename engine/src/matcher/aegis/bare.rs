@@ -1,6 +1,7 @@
 //! Bare text after `match:`, and `match:regex:`.
 
 use super::{Malformed, malformed};
+use crate::matcher::Head;
 use crate::matcher::leaf::{Leaf, Rule, Verdict};
 use crate::matcher::regex::Pattern;
 use crate::matcher::text;
@@ -25,7 +26,7 @@ pub(super) fn compile(words: &Words, span: Span, written: Json) -> Result<Tree, 
     } else {
         Search::Part(words.plain())
     };
-    Ok(Leaf::tree("match", span, written, search))
+    Ok(Leaf::tree(Head::whole("match", span, written), search))
 }
 
 /// Whether text holds anything that only a regular expression would.

@@ -3,7 +3,7 @@
 use super::{Malformed, Operator, malformed, names};
 use crate::matcher::compare::OPERATORS;
 use crate::matcher::leaf::{Rule, Verdict};
-use crate::matcher::{Found, Matcher, Mismatch, Path, Rank, shown};
+use crate::matcher::{Found, Head, Matcher, Path, Rank, shown};
 use crate::source::{Json, Span};
 use std::borrow::Cow;
 
@@ -50,20 +50,18 @@ fn follow<'v>(steps: &[String], value: &'v Json, wildcards: bool) -> Option<Cow<
 /// `match:exists`: there, and not null.
 #[derive(Debug)]
 pub(super) struct Exists {
-    pub(super) span: Span,
+    head: Head,
+}
+
+impl Exists {
+    pub(super) fn new(span: Span) -> Exists {
+        Exists { head: Head::whole("match:exists", span, "match:exists".into()) }
+    }
 }
 
 impl Matcher for Exists {
-    fn name(&self) -> &str {
-        "match:exists"
-    }
-
-    fn expected(&self) -> Json {
-        "match:exists".into()
-    }
-
-    fn span(&self) -> Span {
-        self.span
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn judges_absence(&self) -> bool {
@@ -74,10 +72,7 @@ impl Matcher for Exists {
         if actual.is_none_or(Json::is_null) {
             found.add(|| {
                 let message = if actual.is_some() { "it is null" } else { "there is no value" };
-                Mismatch::new(Rank::Missing, path, self.span, message)
-                    .by(self.name())
-                    .expected(&self.expected())
-                    .actual(actual)
+                self.head.mismatch(Rank::Missing, path, message).actual(actual)
             });
         }
     }

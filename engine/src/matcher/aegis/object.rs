@@ -9,7 +9,7 @@ use crate::matcher::leaf::Leaf;
 use crate::matcher::logic::{self, Not};
 use crate::matcher::tree::{Field, Manner, Tree};
 use crate::matcher::words::Words;
-use crate::matcher::{Compiler, Found, Matcher, Mismatch, Path, Rank};
+use crate::matcher::{Compiler, Found, Head, Matcher, Path, Rank};
 use crate::source::{Entry, Json, Node, Span};
 use serde_json::Map;
 
@@ -64,24 +64,23 @@ impl Compiler<'_> {
 
     fn special(&mut self, name: &'static str, negated: bool, entry: &Entry, entries: &[Entry]) -> Tree {
         let span = Span { start: entry.key_span.start, end: entry.value.span.end.max(entry.key_span.end) };
-        let mut written = Map::new();
-        written.insert(entry.key.clone(), entry.value.to_json());
+        let written = Json::Object(Map::from_iter([(entry.key.clone(), entry.value.to_json())]));
         let compiled = match name {
             "partial" => Ok(self.tree(&entry.value, Manner::Prefix)),
             "arrayElements" => {
                 let item = self.tree(&entry.value, Manner::Exact);
-                Ok(array::every_element("match:arrayElements", item, span, Json::Object(written.clone())))
+                Ok(array::every_element(Head::whole("match:arrayElements", span, written.clone()), item))
             }
             "extractField" => self.extract(entry, entries, span),
             _ => condition(&entry.value)
-                .map(|condition| Leaf::tree("match:crossField", span, Json::Object(written.clone()), condition)),
+                .map(|condition| Leaf::tree(Head::whole("match:crossField", span, written.clone()), condition)),
         };
         match compiled {
             Ok(inner) if negated => {
-                Tree::Matcher(Box::new(Not { name: "match:not", span, written: Json::Object(written), inner }))
+                Tree::Matcher(Box::new(Not { head: Head::whole("match:not", span, written), inner }))
             }
             Ok(tree) => tree,
-            Err(problem) => self.never(problem, entry.value.span, Json::Object(written)),
+            Err(problem) => self.never(problem, entry.value.span, written),
         }
     }
 
@@ -97,7 +96,9 @@ impl Compiler<'_> {
         };
         let tree = self.tree(&value.value, Manner::Exact);
         let query = if path.starts_with('[') { path.clone() } else { format!(".{path}") };
-        Ok(Tree::Matcher(Box::new(Extract { steps: Steps::with_wildcards(&path), path, query, tree, span })))
+        let written = serde_json::json!({"match:extractField": path, "value": tree.written()});
+        let head = Head::whole("match:extractField", span, written);
+        Ok(Tree::Matcher(Box::new(Extract { steps: Steps::with_wildcards(&path), path, query, tree, head })))
     }
 
     fn beside_elements(&mut self, entry: &Entry) {
@@ -125,27 +126,17 @@ impl Compiler<'_> {
 
 /// A server that sends a key of this family itself sends nothing unexpected.
 fn may_be_there(entry: &Entry) -> Field {
-    let tree = Tree::Matcher(Box::new(Whatever { span: entry.key_span }));
+    let tree = Tree::Matcher(Box::new(Whatever(Head::whole("match", entry.key_span, Json::Null))));
     Field { key: entry.key.clone(), span: entry.key_span, tree }
 }
 
 /// Holds for everything, and for nothing.
 #[derive(Debug)]
-struct Whatever {
-    span: Span,
-}
+struct Whatever(Head);
 
 impl Matcher for Whatever {
-    fn name(&self) -> &str {
-        "match"
-    }
-
-    fn expected(&self) -> Json {
-        Json::Null
-    }
-
-    fn span(&self) -> Span {
-        self.span
+    fn head(&self) -> &Head {
+        &self.0
     }
 
     fn judges_absence(&self) -> bool {
@@ -172,37 +163,23 @@ struct Extract {
     path: String,
     query: String,
     tree: Tree,
-    span: Span,
+    head: Head,
 }
 
 impl Matcher for Extract {
-    fn name(&self) -> &str {
-        "match:extractField"
-    }
-
-    fn expected(&self) -> Json {
-        serde_json::json!({"match:extractField": self.path, "value": self.tree.written()})
-    }
-
-    fn span(&self) -> Span {
-        self.span
+    fn head(&self) -> &Head {
+        &self.head
     }
 
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
         let Some(actual) = actual else {
-            return found.add(|| {
-                Mismatch::new(Rank::Missing, path, self.span, "there is no value")
-                    .by(self.name())
-                    .expected(&self.expected())
-            });
+            return found.add(|| self.head.missing(path));
         };
         let value = self.steps.get(actual);
         if value.is_none() && !self.tree.holds(None) {
             return found.add(|| {
-                Mismatch::new(Rank::Missing, path, self.span, format!("there is nothing at `{}`", self.path))
-                    .by(self.name())
-                    .expected(&self.expected())
-                    .actual(Some(actual))
+                let message = format!("there is nothing at `{}`", self.path);
+                self.head.mismatch(Rank::Missing, path, message).actual(Some(actual))
             });
         }
         self.tree.check(value.as_deref(), &path.query(&self.query), found);

@@ -39,7 +39,9 @@ impl Connection {
     pub async fn begin(&mut self, handshake: bool, witness: &mut dyn Witness) -> Result<Introduction, Fault> {
         self.await_ready_line(witness).await?;
         match self.target.protocol.clone() {
-            protocol @ Protocol::Modern(_) if !handshake => Ok(self.speak_modern(protocol.modern_revision(), None)),
+            protocol @ Protocol::Modern(_) if !handshake => {
+                Ok(self.speak_modern(protocol.modern_revision(), None, Json::Null))
+            }
             _ if !handshake => Ok(Introduction::default()),
             Protocol::Legacy(revision) => self.initialize(revision.as_deref(), witness).await,
             protocol @ Protocol::Modern(_) => self.discover(&protocol, witness).await,
@@ -148,8 +150,8 @@ impl Connection {
         {
             discovered = self.ask_discover(common, witness).await?;
         }
-        let (supported, server_info) = match discovered {
-            Discovered::Modern { supported, server_info, .. } => (supported, server_info),
+        let (supported, server_info, result) = match discovered {
+            Discovered::Modern { supported, server_info, result } => (supported, server_info, result),
             Discovered::OtherRevision { supported, why } if speaks_legacy(&supported) => return Ok(Err(why)),
             Discovered::OtherRevision { supported, .. } => return Err(foreign(&supported)),
             Discovered::Refused(why) => {
@@ -168,7 +170,7 @@ impl Connection {
             }
             (None, None) => return Err(foreign(&supported)),
         };
-        let mut introduction = self.speak_modern(&settled, server_info);
+        let mut introduction = self.speak_modern(&settled, server_info, result);
         if settled != revision {
             introduction.notes.push(format!("asked for protocol version {revision}, the server speaks {settled}"));
         }
@@ -177,11 +179,11 @@ impl Connection {
     }
 
     /// From here on every request says that it belongs to the modern era.
-    fn speak_modern(&mut self, revision: &str, server_info: Option<Json>) -> Introduction {
+    fn speak_modern(&mut self, revision: &str, server_info: Option<Json>, result: Json) -> Introduction {
         let meta = era::meta(revision, &self.target.capabilities);
         self.modern = Some(Modern { revision: revision.to_owned(), meta });
         let protocol_version = Some(revision.to_owned());
-        Introduction { era: Some(Era::Modern), protocol_version, server_info, notes: Vec::new() }
+        Introduction { era: Some(Era::Modern), protocol_version, server_info, result, notes: Vec::new() }
     }
 
     /// Ends the server and starts it anew.

@@ -27,7 +27,7 @@ fn window(at: &At, room: usize) -> (String, usize, usize) {
     let shown: Vec<String> =
         at.text.chars().map(|c| if c == '\t' { "    ".into() } else { visible(&c.to_string()).into_owned() }).collect();
     let widths: Vec<usize> = shown.iter().map(|c| columns(c)).collect();
-    let from = (at.column.saturating_sub(1) as usize).min(shown.len());
+    let from = (at.column.saturating_sub(1 + at.cut) as usize).min(shown.len());
     let to = (from + at.width.max(1) as usize).min(shown.len()).max(from);
     let span = |from: usize, to: usize| widths[from..to].iter().sum::<usize>();
     let mut start = 0;
@@ -36,7 +36,7 @@ fn window(at: &At, room: usize) -> (String, usize, usize) {
             start += 1;
         }
     }
-    let cut_left = start > 0;
+    let cut_left = start > 0 || at.cut > 0;
     let (mut end, mut used) = (start, usize::from(cut_left));
     while end < shown.len() && used + widths[end] < room {
         used += widths[end];

@@ -102,7 +102,7 @@ fn nothing_raw_reaches_the_terminal() {
 #[test]
 fn long_lines_are_cut_around_the_caret() {
     let text = format!("{}key: 値{}", " ".repeat(300), "x".repeat(300));
-    let at = At { file: "a.yml".into(), line: 7, column: 306, width: 1, text };
+    let at = At { file: "a.yml".into(), line: 7, column: 306, width: 1, text, cut: 0 };
     let failure = Failure::new(FailureKind::Mismatch, "no".into(), at);
     let shown = render(&failure, Style { color: false, width: 60 });
     let lines: Vec<&str> = shown.lines().collect();

@@ -14,8 +14,9 @@ use crate::reporter::visible::visible;
 pub(super) fn lines(used: &ExtensionUsed, paint: Paint) -> Vec<String> {
     let list = |items: &[String]| items.iter().map(|item| visible(item).into_owned()).collect::<Vec<_>>().join(", ");
     let offers = if used.matchers.is_empty() { used.roles.join(", ") } else { list(&used.matchers) };
-    let (id, version, file) = (visible(&used.id), visible(&used.version), visible(&used.file));
-    let mut lines = vec![paint.dim(&format!("extension {id} {version} ({file}): {offers}"))];
+    let (id, file) = (visible(&used.id), visible(&used.file));
+    let version = if used.version.is_empty() { String::new() } else { format!(" {}", visible(&used.version)) };
+    let mut lines = vec![paint.dim(&format!("extension {id}{version} ({file}): {offers}"))];
     if !used.grants.is_empty() {
         lines.push(format!("  {} {}", paint.warning("may:"), list(&used.grants)));
     }

@@ -31,6 +31,11 @@ impl Cache {
         execute(engine, &path).map(Some).map_err(|error| error.root_cause().to_string())
     }
 
+    /// Whether there is compiled code of a component; it may still turn out to be of no use.
+    pub(in super::super) fn has(&self, engine: &Engine, digest: &str) -> bool {
+        self.entry(engine, digest).exists()
+    }
+
     /// Keeps compiled code, and makes room for it.
     pub(in super::super) fn store(&self, engine: &Engine, digest: &str, code: &[u8]) -> io::Result<()> {
         let path = self.entry(engine, digest);

@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex};
 use wasmtime::component::{Component as Compiled, InstancePre};
 
@@ -27,6 +28,15 @@ const MODULE: [u8; 8] = *b"\0asm\x01\x00\x00\x00";
 pub struct Notes {
     /// Worth telling: an entry of the cache that was not used, a grant that nobody asked for.
     pub notices: Vec<String>,
+    /// Told when code has to be compiled, which takes a while.
+    pub compiling: Option<Sender<()>>,
+}
+
+impl Notes {
+    fn compiling(&self) {
+        // Nobody may be listening any more.
+        let _ = self.compiling.as_ref().map(|told| told.send(()));
+    }
 }
 
 impl Component {
@@ -138,6 +148,7 @@ fn compiled(host: &Host, declared: &Declared, name: &Arc<str>, notes: &mut Notes
         Fault::new(Code::LaunchFailed, name, format!("extension `{name}` cannot be compiled: {root}"))
     };
     let Some(cache) = &host.cache else {
+        notes.compiling();
         return Compiled::from_binary(&host.engine, &bytes).map_err(|error| uncompilable(&error));
     };
     cache.remember(&declared.path, &digest);
@@ -148,6 +159,7 @@ fn compiled(host: &Host, declared: &Declared, name: &Arc<str>, notes: &mut Notes
             .notices
             .push(format!("the compiled code of `{name}` in the cache was not used: {why}; it was compiled again")),
     }
+    notes.compiling();
     let code = host.engine.precompile_component(&bytes).map_err(|error| uncompilable(&error))?;
     if let Err(error) = cache.store(&host.engine, &digest, &code) {
         notes.notices.push(format!("the compiled code of `{name}` cannot be kept: {error}"));

@@ -4,12 +4,11 @@ use super::super::bindings::mcptest::extension::types;
 use super::infos;
 use crate::extension::capability::Kind;
 use crate::extension::fault::{Code, Fault};
+use crate::extension::naming::{self, MOST_NAME, quoted};
 use crate::extension::{Manifest, Role};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// Characters of an id or a name.
-const MOST_NAME: usize = 64;
 /// Matchers of one extension.
 const MOST_MATCHERS: usize = 256;
 
@@ -17,7 +16,7 @@ const MOST_MATCHERS: usize = 256;
 pub(super) fn manifest(name: &Arc<str>, given: types::Manifest, roles: Vec<Role>) -> Result<Manifest, Fault> {
     let bad = |what: String| Fault::new(Code::HandshakeFailed, name, format!("the manifest of `{name}` has {what}"));
     let types::Manifest { id, version, matchers, capabilities } = given;
-    if !is_id(&id) {
+    if !naming::is_id(&id) {
         return Err(
             bad(format!("the id {}", quoted(&id))).hint("an id has lowercase letters, digits and hyphens: `near`")
         );
@@ -35,7 +34,7 @@ pub(super) fn manifest(name: &Arc<str>, given: types::Manifest, roles: Vec<Role>
     }
     let mut names = HashSet::new();
     for matcher in &matchers {
-        if !is_matcher_name(&matcher.name) {
+        if !naming::is_matcher(&matcher.name) {
             return Err(bad(format!("a matcher named {}", quoted(&matcher.name)))
                 .hint("a name is a letter, then letters, digits and hyphens"));
         }
@@ -52,23 +51,6 @@ pub(super) fn manifest(name: &Arc<str>, given: types::Manifest, roles: Vec<Role>
         kinds.push(kind);
     }
     Ok(Manifest { id, version, roles, matchers: infos(matchers), capabilities: kinds })
-}
-
-fn is_id(id: &str) -> bool {
-    (1..=MOST_NAME).contains(&id.len())
-        && id.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())
-        && id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-}
-
-fn is_matcher_name(name: &str) -> bool {
-    (1..=MOST_NAME).contains(&name.len())
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
-}
-
-fn quoted(text: &str) -> String {
-    let cut: String = text.chars().take(MOST_NAME).collect();
-    format!("`{}`", cut.escape_debug())
 }
 
 #[cfg(test)]

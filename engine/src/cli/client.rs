@@ -1,0 +1,299 @@
+//! One conversation with one server, for commands that run no suite: which server, what is seen of it, how it ends.
+
+use super::{BAD_INPUT, FAILED, INTERRUPTED, SERVER, Talk, duration, screen};
+use crate::config::{self, Config};
+use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
+use crate::event::redact::Redactor;
+use crate::mcp::connection::{Connection, Witness};
+use crate::mcp::fault::{Code, Fault};
+use crate::mcp::instance;
+use crate::mcp::lifecycle::{self, Introduction};
+use crate::mcp::message::{Kind, Message};
+use crate::mcp::target::Target;
+use crate::reporter::visible::visible;
+use crate::source::Json;
+use crate::suite::Setting;
+use crate::suite::environment::Environment;
+use crate::suite::server::{Server, Tmp};
+use clap::Args;
+use serde_json::json;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// How much of the server's stderr is shown after a failure: the end.
+const MOST_STDERR: usize = 8 * 1024;
+/// Names of environment variables whose values are taken for secrets end so.
+const SECRET_NAMES: [&str; 5] = ["KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS"];
+
+/// What a model says that is not there.
+pub(super) const SAMPLED: &str = "an answer of mcptest";
+
+/// Which server.
+#[derive(Debug, Args)]
+pub(super) struct ServerArgs {
+    /// The config file [default: as for `run`]
+    #[arg(long, short, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Which of the config's `servers`
+    #[arg(long, short, value_name = "NAME")]
+    server: Option<String>,
+    /// How long the server may take to answer: 500ms, 30s, 2m
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(super) timeout: Option<Duration>,
+    /// The server to start, when no config names one
+    #[arg(last = true, value_name = "SERVER COMMAND")]
+    command: Vec<String>,
+}
+
+/// The server that was meant, and where it came from.
+pub(super) struct Chosen {
+    pub(super) server: Arc<Server>,
+    /// What stands for it in a suite: a name, a definition, or nothing when it is the config's only one.
+    pub(super) written: Option<Json>,
+    /// Hides what the config and the environment call secret.
+    pub(super) redactor: Rc<Redactor>,
+}
+
+impl ServerArgs {
+    /// The server, or the exit code after every problem was told.
+    pub(super) fn choose(&self, talk: &Talk) -> Result<Chosen, u8> {
+        let mut diagnostics = Diagnostics::default();
+        let environment = Environment::of_process();
+        let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        let setting = Setting { lenient: false, working_dir, environment: environment.clone() };
+        let path = match &self.config {
+            Some(path) => Some(path.clone()),
+            None if !self.command.is_empty() => None,
+            None => config::file::discover(&setting.working_dir, &mut diagnostics),
+        };
+        let config = path.and_then(|path| config::file::load(&path, &setting, &mut diagnostics)).unwrap_or_default();
+        let chosen = if diagnostics.has_errors() { None } else { self.pick(&config, &setting, &mut diagnostics) };
+        screen::tell_problems(&diagnostics, talk);
+        let Some((server, written)) = chosen else { return Err(BAD_INPUT) };
+        let named = config.secrets.iter().filter_map(|name| environment.get(name).map(str::to_owned));
+        let secret = |name: &str| SECRET_NAMES.iter().any(|end| name.to_ascii_uppercase().ends_with(end));
+        let looks_so = environment.names().filter(|name| secret(name)).filter_map(|name| environment.get(name));
+        let looks_so: Vec<String> = looks_so.map(str::to_owned).collect();
+        let redactor = Redactor::new(named.chain(server.secrets.iter().cloned()).chain(looks_so));
+        Ok(Chosen { server, written, redactor: Rc::new(redactor) })
+    }
+
+    fn pick(
+        &self,
+        config: &Config,
+        setting: &Setting,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<(Arc<Server>, Option<Json>)> {
+        if !self.command.is_empty() {
+            let server = Server::from_command(&self.command, setting.working_dir.clone());
+            return Some((Arc::new(server), Some(json!({"command": self.command}))));
+        }
+        let known: Vec<&str> = config.servers.iter().map(|server| &*server.name).collect();
+        let named = |name: &str| config.servers.iter().find(|server| &*server.name == name).cloned();
+        match (&self.server, &config.server, config.servers.as_slice()) {
+            (Some(name), _, _) => match named(name) {
+                Some(server) => Some((server, Some(json!(name)))),
+                None => {
+                    let problem = Diagnostic::error(format!("no server is named `{name}`"));
+                    diagnostics.push(match did_you_mean(name, known.iter().copied()) {
+                        Some(near) => problem.hint(format!("did you mean `{near}`?")),
+                        None if known.is_empty() => problem.hint("the config defines no `servers`"),
+                        None => problem.hint(format!("the config defines `{}`", known.join("`, `"))),
+                    });
+                    None
+                }
+            },
+            (None, Some(server), _) => Some((server.clone(), None)),
+            (None, None, [sole]) => Some((sole.clone(), None)),
+            (None, None, []) => {
+                let hint = "end the command with `-- node server.js`, or name a server in `mcptest.yml`";
+                diagnostics.push(Diagnostic::error("there is no server to speak to").hint(hint));
+                None
+            }
+            (None, None, _) => {
+                let hint = format!("choose one with `--server`: `{}`", known.join("`, `"));
+                diagnostics.push(Diagnostic::error("the config defines several servers").hint(hint));
+                None
+            }
+        }
+    }
+}
+
+/// What is seen of a conversation, and what the server is told when it asks.
+pub(super) struct Seen {
+    /// Messages and the server's words are told as they come.
+    verbose: bool,
+    /// What the server asks is answered, not refused.
+    answers: bool,
+    stderr: String,
+    pub(super) redactor: Rc<Redactor>,
+}
+
+impl Seen {
+    pub(super) fn new(verbose: bool, answers: bool, redactor: Rc<Redactor>) -> Seen {
+        Seen { verbose, answers, stderr: String::new(), redactor }
+    }
+
+    /// The capabilities that go with the answers.
+    pub(super) fn capabilities(&self, server: &Server) -> Json {
+        let mut declared = server.client.clone();
+        if let Some(members) = declared.as_object_mut().filter(|_| self.answers) {
+            for name in ["roots", "sampling", "elicitation"] {
+                members.entry(name).or_insert_with(|| json!({}));
+            }
+        }
+        declared
+    }
+
+    fn line(&self, sign: &str, text: &str) {
+        if self.verbose {
+            screen::tell(&format!("{sign} {}\n", visible(&self.redactor.text(text.trim_end()))));
+        }
+    }
+
+    /// Tells a fault, with the end of what the server wrote to stderr.
+    pub(super) fn tell(&self, fault: &Fault) {
+        let mut text = format!("error: {}\n", fault.message);
+        fault.hints.iter().for_each(|hint| text.push_str(&format!("hint: {hint}\n")));
+        let said = self.stderr.trim();
+        if !said.is_empty() && !self.verbose {
+            let from = said.ceil_char_boundary(said.len().saturating_sub(MOST_STDERR));
+            text.push_str("the server's stderr:\n");
+            said[from..].lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+        }
+        screen::tell(&visible(&self.redactor.text(&text)));
+    }
+}
+
+impl Witness for Seen {
+    fn sent(&mut self, line: &str) {
+        self.line("→", line);
+    }
+
+    fn received(&mut self, message: Message) {
+        self.line("←", &message.raw);
+    }
+
+    fn noise(&mut self, line: String) {
+        self.line("?", &line);
+    }
+
+    fn stderr(&mut self, text: &str) {
+        self.line("|", text);
+        self.stderr.push_str(text);
+        if self.stderr.len() > 4 * MOST_STDERR {
+            let from = self.stderr.ceil_char_boundary(self.stderr.len() - MOST_STDERR);
+            self.stderr.drain(..from);
+        }
+    }
+
+    fn answer(&mut self, id: &Json, method: &str, request: &Message) -> Option<Json> {
+        let result = match method {
+            "roots/list" if self.answers => json!({"roots": []}),
+            "sampling/createMessage" if self.answers => {
+                let content = json!({"type": "text", "text": SAMPLED});
+                json!({"role": "assistant", "content": content, "model": "mcptest", "stopReason": "endTurn"})
+            }
+            "elicitation/create" if self.answers => {
+                let request = request.value().unwrap_or_default();
+                instance::accepted(&request["params"])
+            }
+            _ => return Some(lifecycle::refusal(id, method)),
+        };
+        Some(json!({"jsonrpc": "2.0", "id": id, "result": result}))
+    }
+}
+
+/// An open conversation.
+pub(super) struct Conversation {
+    pub(super) connection: Connection,
+    pub(super) introduction: Introduction,
+    pub(super) seen: Seen,
+    pub(super) timeout: Duration,
+    target: Target,
+    // Removed after the server has ended.
+    _tmp: Tmp,
+}
+
+/// Opens a conversation and has it, to its exit code; a signal ends it, and the server with it.
+pub(super) fn converse<F>(server: &Arc<Server>, seen: Seen, timeout: Option<Duration>, speak: F) -> u8
+where
+    F: AsyncFnOnce(&mut Conversation) -> Result<u8, Fault>,
+{
+    crate::child::become_subreaper();
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else { return FAILED };
+    runtime.block_on(async {
+        let interrupted = async {
+            let signals = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()].map(signal);
+            let [Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)] = signals else {
+                return std::future::pending().await;
+            };
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+                _ = hangup.recv() => {}
+            }
+        };
+        tokio::select! {
+            code = have(server, seen, timeout, speak) => code,
+            () = interrupted => {
+                crate::child::kill_everything();
+                INTERRUPTED
+            }
+        }
+    })
+}
+
+async fn have<F>(server: &Arc<Server>, mut seen: Seen, timeout: Option<Duration>, speak: F) -> u8
+where
+    F: AsyncFnOnce(&mut Conversation) -> Result<u8, Fault>,
+{
+    let tmp = match Tmp::new(server) {
+        Ok(tmp) => tmp,
+        Err(fault) => {
+            seen.tell(&fault);
+            return SERVER;
+        }
+    };
+    let target = server.target(&tmp, &Arc::new(seen.capabilities(server)), &[]);
+    let (connection, introduction) = match Connection::open(target.clone(), &mut seen).await {
+        Ok(opened) => opened,
+        Err(fault) => {
+            seen.tell(&fault);
+            return SERVER;
+        }
+    };
+    let timeout = timeout.unwrap_or(server.timeout);
+    let mut conversation = Conversation { connection, introduction, seen, timeout, target, _tmp: tmp };
+    let code = speak(&mut conversation).await;
+    let Conversation { connection, seen, .. } = &mut conversation;
+    connection.close(false, seen).await;
+    match code {
+        Ok(code) => code,
+        Err(fault) => {
+            seen.tell(&fault);
+            if matches!(fault.code, Code::StartFailed | Code::HandshakeFailed) { SERVER } else { FAILED }
+        }
+    }
+}
+
+impl Conversation {
+    /// Ends the session and opens another one.
+    pub(super) async fn open_again(&mut self) -> Result<(), Fault> {
+        self.connection.close(false, &mut self.seen).await;
+        let (connection, introduction) = Connection::open(self.target.clone(), &mut self.seen).await?;
+        (self.connection, self.introduction) = (connection, introduction);
+        Ok(())
+    }
+
+    /// A result, or an error of the server.
+    pub(super) async fn ask(&mut self, method: &str, params: Option<Json>) -> Result<(Message, bool), Fault> {
+        let answer = self.connection.request(method, params, self.timeout, &mut self.seen).await?;
+        self.seen.line("←", &answer.raw);
+        let is_error = matches!(answer.kind, Kind::Response { is_error: true, .. });
+        Ok((answer, is_error))
+    }
+}

@@ -1,0 +1,207 @@
+//! Asks a server for everything that it has, and tries it.
+
+use super::{Call, Item, Kind, Survey, Tried};
+use crate::mcp::connection::{Connection, Witness};
+use crate::mcp::fault::{Code, Fault};
+use crate::mcp::instance::instance;
+use crate::mcp::lifecycle::Introduction;
+use crate::mcp::message::Kind as Message;
+use crate::mcp::uri_template;
+use crate::source::Json;
+use serde_json::{Map, json};
+use std::collections::HashSet;
+use std::time::Duration;
+
+/// How many pages a list may have.
+const MOST_PAGES: usize = 1000;
+/// Why a tool that may change something is not called.
+pub const REVIEW: &str = "review the arguments first";
+
+/// How to ask.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// Which tools are called.
+    pub call: Call,
+    /// How long a request may take.
+    pub timeout: Duration,
+}
+
+/// Asks for everything.
+pub async fn survey(
+    connection: &mut Connection,
+    introduction: Introduction,
+    options: Options,
+    witness: &mut dyn Witness,
+) -> Result<Survey, Fault> {
+    let mut asking = Asking { connection, options, witness, gone: None };
+    let mut items: Vec<Item> = Vec::new();
+    for (method, key, read) in LISTS {
+        items.extend(asking.list(method, key).await?.iter().filter_map(read));
+    }
+    for item in &mut items {
+        item.tried = asking.attempt(item).await;
+    }
+    let Introduction { server_info, protocol_version, .. } = introduction;
+    Ok(Survey { server_info, protocol_version, items })
+}
+
+/// Tries again what changes nothing, in another session: what stays the same there can be expected.
+pub async fn again(connection: &mut Connection, survey: &mut Survey, options: Options, witness: &mut dyn Witness) {
+    let mut asking = Asking { connection, options, witness, gone: None };
+    for item in survey.items.iter_mut().filter(|item| item.harmless) {
+        if let Tried::Result(_, None) = item.tried
+            && asking.gone.is_none()
+            && let Tried::Result(second, None) = asking.once(item).await
+            && let Tried::Result(_, again) = &mut item.tried
+        {
+            *again = Some(second);
+        }
+    }
+}
+
+type Read = fn(&Json) -> Option<Item>;
+
+/// What is listed, in the order of the suite.
+const LISTS: [(&str, &str, Read); 4] = [
+    ("tools/list", "tools", tool),
+    ("resources/list", "resources", resource),
+    ("resources/templates/list", "resourceTemplates", template),
+    ("prompts/list", "prompts", prompt),
+];
+
+struct Asking<'a> {
+    connection: &'a mut Connection,
+    options: Options,
+    witness: &'a mut dyn Witness,
+    /// Why nothing more can be asked.
+    gone: Option<String>,
+}
+
+impl Asking<'_> {
+    /// Every page of a list; a server that does not know the list has nothing in it.
+    async fn list(&mut self, method: &str, key: &str) -> Result<Vec<Json>, Fault> {
+        let (mut all, mut cursors, mut cursor) = (Vec::new(), HashSet::new(), None::<String>);
+        loop {
+            let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
+            let Ok(mut result) = self.ask(method, params).await? else { return Ok(all) };
+            if let Some(Json::Array(items)) = result.get_mut(key).map(Json::take) {
+                all.extend(items);
+            }
+            cursor = result.get("nextCursor").and_then(Json::as_str).map(str::to_owned);
+            let Some(next) = &cursor else { return Ok(all) };
+            if !cursors.insert(next.clone()) || cursors.len() > MOST_PAGES {
+                let message = format!("the pages of `{method}` never end: the cursor `{next}` came twice");
+                return Err(Fault::new(Code::MalformedResponse, message));
+            }
+        }
+    }
+
+    /// A result, or an error of the server.
+    async fn ask(&mut self, method: &str, params: Json) -> Result<Result<Json, Json>, Fault> {
+        let answer = self.connection.request(method, Some(params), self.options.timeout, self.witness).await?;
+        let body = answer.body().map_err(|malformed| {
+            Fault::new(Code::MalformedResponse, format!("the answer to `{method}` cannot be read: {malformed}"))
+        })?;
+        Ok(match answer.kind {
+            Message::Response { is_error: false, .. } => Ok(body),
+            _ => Err(body),
+        })
+    }
+
+    async fn attempt(&mut self, item: &Item) -> Tried {
+        let wanted = match (item.kind, self.options.call) {
+            (Kind::Tool, Call::None) => false,
+            (Kind::Tool, Call::ReadOnly) => item.harmless,
+            (Kind::Tool, Call::All) => !item.task,
+            _ => true,
+        };
+        match &self.gone {
+            _ if !wanted => Tried::Not(REVIEW.to_owned()),
+            Some(gone) => Tried::Not(gone.clone()),
+            None => self.once(item).await,
+        }
+    }
+
+    async fn once(&mut self, item: &Item) -> Tried {
+        let (method, params) = match item.kind {
+            Kind::Tool => ("tools/call", json!({"name": item.name, "arguments": item.args})),
+            Kind::Prompt => ("prompts/get", json!({"name": item.name, "arguments": item.args})),
+            Kind::Resource => ("resources/read", json!({"uri": item.name})),
+            Kind::Template => ("resources/read", json!({"uri": uri_template::expand(&item.name, &item.args)})),
+        };
+        match self.ask(method, params).await {
+            Ok(Ok(result)) => Tried::Result(result, None),
+            Ok(Err(error)) => Tried::Error(error),
+            Err(fault) => {
+                if fault.code != Code::Timeout {
+                    self.gone = Some(format!("not tried: the server was gone after `{}`", item.name));
+                }
+                Tried::Not(format!("when it was tried, {}", fault.message))
+            }
+        }
+    }
+}
+
+fn untried() -> Tried {
+    Tried::Not(String::new())
+}
+
+fn text(value: &Json, key: &str) -> Option<String> {
+    value.get(key)?.as_str().map(str::to_owned)
+}
+
+fn tool(tool: &Json) -> Option<Item> {
+    let schema = tool.get("inputSchema").cloned().unwrap_or_else(|| json!({"type": "object"}));
+    let args = instance(&schema);
+    let read_only = tool.pointer("/annotations/readOnlyHint").is_some_and(|hint| hint == true);
+    let task = tool.pointer("/execution/taskSupport").is_some_and(|support| support == "required");
+    Some(Item {
+        kind: Kind::Tool,
+        name: text(tool, "name")?,
+        about: text(tool, "description").or_else(|| text(tool, "title")),
+        args: if args.is_object() { args } else { json!({}) },
+        task,
+        harmless: read_only && !task,
+        tried: untried(),
+    })
+}
+
+fn resource(resource: &Json) -> Option<Item> {
+    let about = text(resource, "description").or_else(|| text(resource, "title")).or_else(|| text(resource, "name"));
+    Some(Item {
+        kind: Kind::Resource,
+        name: text(resource, "uri")?,
+        about,
+        args: json!({}),
+        task: false,
+        harmless: true,
+        tried: untried(),
+    })
+}
+
+fn template(template: &Json) -> Option<Item> {
+    let name = text(template, "uriTemplate")?;
+    let properties: Map<String, Json> =
+        uri_template::variables(&name).into_iter().map(|name| (name.to_owned(), json!({"type": "string"}))).collect();
+    let required: Vec<&String> = properties.keys().collect();
+    let args = instance(&json!({"type": "object", "required": required, "properties": properties}));
+    let about = text(template, "description").or_else(|| text(template, "title")).or_else(|| text(template, "name"));
+    Some(Item { kind: Kind::Template, name, about, args, task: false, harmless: true, tried: untried() })
+}
+
+fn prompt(prompt: &Json) -> Option<Item> {
+    let arguments = prompt.get("arguments").and_then(Json::as_array).cloned().unwrap_or_default();
+    let required =
+        arguments.iter().filter(|argument| argument.get("required").is_some_and(|required| required == true));
+    let names: Vec<String> = required.filter_map(|argument| text(argument, "name")).collect();
+    let properties: Map<String, Json> = names.iter().map(|name| (name.clone(), json!({"type": "string"}))).collect();
+    Some(Item {
+        kind: Kind::Prompt,
+        name: text(prompt, "name")?,
+        about: text(prompt, "description").or_else(|| text(prompt, "title")),
+        args: instance(&json!({"type": "object", "required": names, "properties": properties})),
+        task: false,
+        harmless: true,
+        tried: untried(),
+    })
+}

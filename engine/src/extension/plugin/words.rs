@@ -1,0 +1,66 @@
+//! The faults of plugins in words: the plugin, the call, how long it took, and the next action.
+
+use crate::extension::fault::{Code, Fault, plain};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// JSON-RPC: what came is not JSON.
+pub(in crate::extension) const PARSE_ERROR: i64 = -32700;
+/// JSON-RPC: it is JSON, and not what it should be.
+pub(in crate::extension) const INVALID: i64 = -32600;
+/// JSON-RPC: there is no such method.
+pub(in crate::extension) const METHOD_NOT_FOUND: i64 = -32601;
+
+/// An answer that cannot be taken, with the raw line.
+pub(in crate::extension) fn malformed(name: &Arc<str>, call: &str, code: i64, why: &str, raw: &str) -> Fault {
+    let message = format!("plugin `{name}` answered `{}` with what is no answer ({code}): {why}", plain(call));
+    Fault::new(Code::MalformedResponse, name, message).hint(format!("it wrote: {}", plain(raw)))
+}
+
+/// No answer in time.
+pub(in crate::extension) fn late(name: &Arc<str>, call: &str, most: Duration) -> Fault {
+    let message = format!("plugin `{name}` did not answer `{}` within {most:?}", plain(call));
+    Fault { took: most, ..Fault::new(Code::Timeout, name, message) }
+        .hint("if it needs longer, raise its `timeout` where it is named")
+        .hint("a plugin that answers must flush its stdout after every line")
+}
+
+/// The plugin's own word that it could not answer.
+pub(in crate::extension) fn refused(
+    name: &Arc<str>,
+    call: &str,
+    code: i64,
+    message: &str,
+    data: Option<&str>,
+) -> Fault {
+    let call = plain(call);
+    let said = plain(message);
+    let fault = match code {
+        METHOD_NOT_FOUND => Fault::new(
+            Code::ToolNotExposed,
+            name,
+            format!("plugin `{name}` says that it has no `{call}` ({code}): {said}"),
+        ),
+        _ => Fault::new(Code::ExtensionError, name, format!("plugin `{name}` failed in `{call}` ({code}): {said}")),
+    };
+    match data {
+        Some(data) => fault.hint(format!("it adds: {}", plain(data))),
+        None => fault,
+    }
+}
+
+/// A tool that the plugin did not list.
+pub(in crate::extension) fn not_exposed(name: &Arc<str>, tool: &str, exposed: &[String]) -> Fault {
+    let message = format!("plugin `{name}` exposes no tool `{}`", plain(tool));
+    let all = exposed.iter().map(|tool| format!("`{}`", plain(tool))).collect::<Vec<_>>().join(", ");
+    Fault::new(Code::ToolNotExposed, name, message).hint(if exposed.is_empty() {
+        "it exposes none".to_owned()
+    } else {
+        format!("it exposes {all}")
+    })
+}
+
+/// How long a call took, for people.
+pub(in crate::extension) fn after(took: Duration) -> String {
+    format!("after {:.1} ms", took.as_secs_f64() * 1000.0)
+}

@@ -1,0 +1,67 @@
+//! `mcptest discover`: what it writes is read, checked and run.
+
+use crate::kit::{Place, fixture_server, messages, verdicts};
+
+const DEMO: [&str; 3] = ["--", "mcptest", "demo-server"];
+
+fn discover(place: &Place, args: &[&str], server: &[&str]) -> String {
+    let said = place.mcptest(&[&["discover"][..], args, server].concat());
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    said.stderr
+}
+
+#[test]
+fn the_demo_servers_suite_passes_as_it_is() {
+    for args in [&[][..], &["--capture"], &["--capture", "--answer", "--call", "all"]] {
+        let place = Place::new();
+        let told = discover(&place, args, &DEMO);
+        assert!(told.contains("wrote `mcptest-demo-server.test.mcp.yml`") || told.contains(".test.mcp.yml`"), "{told}");
+        let said = place.mcptest(&["check"]);
+        assert_eq!(said.code, 0, "{}", said.stderr);
+        let (code, report) = place.report(&[]);
+        assert_eq!(code, 0, "{args:?} {:#?} {:#?}", verdicts(&report), messages(&report));
+        let verdicts = verdicts(&report);
+        assert!(verdicts.contains(&"calls echo: passed".to_owned()), "{verdicts:?}");
+        assert!(verdicts.contains(&"calls fail: passed".to_owned()), "{verdicts:?}");
+        assert!(verdicts.contains(&"reads demo://greeting/{name}: passed".to_owned()), "{verdicts:?}");
+        let skipped = verdicts.iter().filter(|verdict| verdict.ends_with(": skipped")).count();
+        assert_eq!(skipped, usize::from(!args.contains(&"all")), "{verdicts:?}");
+    }
+}
+
+#[test]
+fn captured_answers_are_expected_and_changing_ones_by_their_shape() {
+    let place = Place::new();
+    discover(&place, &["--capture", "-o", "a.test.mcp.yml"], &DEMO);
+    let text = place.read("a.test.mcp.yml");
+    assert!(text.contains("expect: { structured: { sum: 2 } }"), "{text}");
+    assert!(text.contains("skip: review the arguments first"), "{text}");
+    let said = place.mcptest(&["discover", "-o", "-", "--", "mcptest", "demo-server"]);
+    assert!(said.stdout.contains("expect: { isError: false }") && !said.stdout.contains("sum: 2"), "{}", said.stdout);
+}
+
+#[test]
+fn nothing_is_written_over_without_force() {
+    let place = Place::new();
+    place.write("a.test.mcp.yml", "mine");
+    let again = ["discover", "-o", "a.test.mcp.yml", "--", "mcptest", "demo-server"];
+    let said = place.mcptest(&again);
+    assert!(said.code == 2 && said.stderr.contains("is there already"), "{}", said.stderr);
+    assert_eq!(place.read("a.test.mcp.yml"), "mine");
+    discover(&place, &["-o", "a.test.mcp.yml", "--force"], &DEMO);
+    assert!(place.read("a.test.mcp.yml").contains("tools:"));
+}
+
+#[test]
+fn secrets_are_not_written_down_and_a_dying_server_is_no_end() {
+    let place = Place::new();
+    let server = fixture_server();
+    let mut command = place.command(&["discover", "--capture", "--call", "all", "-o", "a.test.mcp.yml", "--", &server]);
+    let output = command.env("MY_API_TOKEN", "canary-value-123").output().expect("the binary runs");
+    assert!(output.status.success(), "{output:?}");
+    let text = place.read("a.test.mcp.yml");
+    assert!(!text.contains("canary-value-123"), "{text}");
+    assert!(text.contains("the server was gone after `crash`") || text.contains("when it was tried"), "{text}");
+    let said = place.mcptest(&["check", "a.test.mcp.yml"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+}
