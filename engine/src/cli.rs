@@ -171,6 +171,9 @@ struct SuiteArgs {
     /// Turn unknown keys and names into warnings
     #[arg(long)]
     lenient: bool,
+    /// The URL of a running server to test, instead of the config's
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    url: Option<String>,
     /// The server to test, when no config names one
     #[arg(last = true, value_name = "SERVER COMMAND")]
     command: Vec<String>,

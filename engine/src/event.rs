@@ -185,6 +185,8 @@ pub enum Direction {
     Received,
     /// From the server, and no message: noise on stdout.
     Noise,
+    /// What happened over HTTP: a request and its status, an attempt, a stream that is resumed.
+    Http,
 }
 
 /// See [`Body::Attempt`].
@@ -459,6 +461,8 @@ pub enum What {
     Event(Body),
     /// Nothing more will come of this file.
     FileDone,
+    /// A value that was fetched during the run, and must not leave it.
+    Secret(String),
 }
 
 impl Outbox {

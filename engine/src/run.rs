@@ -5,6 +5,7 @@
 mod alarm;
 mod call;
 mod capture;
+mod early;
 mod ending;
 mod evidence;
 mod exchange;
@@ -15,6 +16,7 @@ mod line;
 mod modern;
 mod outcome;
 mod output_schema;
+mod over_http;
 mod picked;
 mod respond;
 mod session;
@@ -27,6 +29,7 @@ mod worker;
 use crate::event::collector::{Collector, Finished};
 use crate::event::{Body, ExtensionUsed, Outbox, RunStarted, What};
 use crate::plan::Plan;
+pub use early::Early;
 pub use picked::Picked;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -60,17 +63,22 @@ struct Shared {
     plan: Plan,
     options: Options,
     outbox: Outbox,
-    stop: Stop,
+    stop: Arc<Stop>,
     next_file: AtomicUsize,
     next_session: AtomicUsize,
     failures: AtomicUsize,
     start_failed: AtomicBool,
 }
 
-/// Runs the plan to its end; the exit code is 130, 3, 1 or 0, in this order of precedence.
-pub fn run(plan: Plan, options: Options, mut collector: Collector) -> std::io::Result<(Finished, u8)> {
-    crate::child::become_subreaper();
-    leave_nothing_behind_on_panic();
+/// Runs the plan to its end; the exit code is 130, 3, 1 or 0, in this order of precedence. Workers that are there
+/// already go on with what they have opened.
+pub fn run(
+    plan: Plan,
+    options: Options,
+    mut collector: Collector,
+    early: Option<Early>,
+) -> std::io::Result<(Finished, u8)> {
+    prepare_process();
     let jobs = options.jobs.clamp(1, plan.files.len().max(1));
     let started = RunStarted {
         version: env!("CARGO_PKG_VERSION"),
@@ -86,14 +94,15 @@ pub fn run(plan: Plan, options: Options, mut collector: Collector) -> std::io::R
         plan,
         options,
         outbox,
-        stop: Stop::default(),
-        next_file: AtomicUsize::new(0),
-        next_session: AtomicUsize::new(0),
+        stop: early.as_ref().map_or_else(Arc::default, |early| early.stop.clone()),
+        // Each worker begins with the file of its number.
+        next_file: AtomicUsize::new(jobs),
+        next_session: AtomicUsize::new(early.as_ref().map_or(0, Early::sessions)),
         failures: AtomicUsize::new(0),
         start_failed: AtomicBool::new(false),
     });
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(watch(&shared, jobs, &mut collector))?;
+    runtime.block_on(watch(&shared, jobs, &mut collector, early))?;
     let interrupted = shared.stop.interrupted();
     collector.accept(shared.outbox.take());
     let summary = collector.summary();
@@ -108,19 +117,34 @@ pub fn run(plan: Plan, options: Options, mut collector: Collector) -> std::io::R
 }
 
 /// Starts the workers and hands what they post to the collector until the last one is done.
-async fn watch(shared: &Arc<Shared>, jobs: usize, collector: &mut Collector) -> std::io::Result<()> {
+async fn watch(
+    shared: &Arc<Shared>,
+    jobs: usize,
+    collector: &mut Collector,
+    mut early: Option<Early>,
+) -> std::io::Result<()> {
     let mut signals = stop::Signals::listen()?;
-    let (done, mut finished) = tokio::sync::mpsc::unbounded_channel();
+    // The channel closes when the last worker is done.
+    let (done, mut finished) = tokio::sync::mpsc::unbounded_channel::<()>();
     let mut threads = Vec::with_capacity(jobs);
     for number in 0..jobs {
         let (shared, done) = (shared.clone(), done.clone());
+        let waiting = early.as_mut().and_then(|early| early.workers.get_mut(number));
+        if let Some((call, thread)) = waiting.and_then(|worker| worker.call.take().zip(worker.thread.take())) {
+            // A worker that is gone has panicked, and the file that it would have run first is reported as lost.
+            if call.send((shared.clone(), done)).is_err() {
+                worker::lose(&shared, number);
+            }
+            threads.push(thread);
+            continue;
+        }
         let thread = std::thread::Builder::new().name(format!("worker-{number}"));
         threads.push(thread.spawn(move || {
-            worker::run(&shared);
-            let _ = done.send(());
+            worker::run(&shared, number, None);
+            drop(done);
         })?);
     }
-    drop(done);
+    drop((done, early));
     let mut tick = tokio::time::interval(TICK);
     loop {
         tokio::select! {
@@ -137,6 +161,15 @@ async fn watch(shared: &Arc<Shared>, jobs: usize, collector: &mut Collector) -> 
         let _ = thread.join();
     }
     Ok(())
+}
+
+/// What has to hold before the first server is started.
+fn prepare_process() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        crate::child::become_subreaper();
+        leave_nothing_behind_on_panic();
+    });
 }
 
 /// A worker's own panic unwinds through its sessions, which end their servers; anybody else's would leave them running.

@@ -449,6 +449,8 @@ pub enum Field {
     NoResponse,
     /// Files below `${tmp}`.
     Files,
+    /// The answer over HTTP.
+    Http,
     /// `checks: [{at, is, message?}]`.
     Checks,
 }
@@ -505,6 +507,7 @@ impl Field {
             "exitCode" => Field::ExitCode,
             "no-response" => Field::NoResponse,
             "files" => Field::Files,
+            "http" => Field::Http,
             "checks" => Field::Checks,
             _ => return None,
         })

@@ -10,21 +10,64 @@ use crate::source::{Json, Node, Source, yaml};
 use crate::suite::{Import, Setting, Suite, parse};
 use std::sync::Arc;
 
-/// Reads a suite through its own transforms and those of the run; every problem goes into `diagnostics`.
-pub fn read(
+/// A file on its way to a suite.
+#[derive(Debug)]
+pub enum Draft {
+    /// No transform holds for it.
+    Suite(Arc<Suite>),
+    /// What it holds is for the transforms to say.
+    Waiting {
+        /// The file.
+        source: Arc<Source>,
+        /// Its tree.
+        root: Node,
+        /// Its own transforms.
+        imports: Vec<Import>,
+    },
+}
+
+/// Reads a file as far as no extension is needed, and begins to load those that it imports; every problem goes into
+/// `diagnostics`.
+pub fn begin(
     source: &Arc<Source>,
     setting: &Setting,
     reach: &mut Reach,
     diagnostics: &mut Diagnostics,
-) -> Option<Suite> {
+) -> Option<Draft> {
     let root = yaml::parse(source, diagnostics)?;
     let imports = imported(&root);
     if imports.is_empty() && !reach.transforms_all() {
-        return parse::parse_tree(root, source, setting, diagnostics);
+        let suite = parse::parse_tree(root, source, setting, diagnostics)?;
+        reach.begin_imports(source, &suite.imports.matchers);
+        return Some(Draft::Suite(Arc::new(suite)));
     }
+    reach.begin_imports(source, &imports);
+    Some(Draft::Waiting { source: source.clone(), root, imports })
+}
+
+impl Draft {
+    /// The suite, through its own transforms and those of the run.
+    pub fn finish(self, setting: &Setting, reach: &mut Reach, diagnostics: &mut Diagnostics) -> Option<Arc<Suite>> {
+        match self {
+            Draft::Suite(suite) => Some(suite),
+            Draft::Waiting { source, root, imports } => {
+                transformed(&source, &root, &imports, setting, reach, diagnostics).map(Arc::new)
+            }
+        }
+    }
+}
+
+fn transformed(
+    source: &Arc<Source>,
+    root: &Node,
+    imports: &[Import],
+    setting: &Setting,
+    reach: &mut Reach,
+    diagnostics: &mut Diagnostics,
+) -> Option<Suite> {
     let mut text = root.to_json().to_string();
     let mut names: Vec<String> = Vec::new();
-    for live in reach.transforms(source, &imports) {
+    for live in reach.transforms(source, imports) {
         let live = live?;
         names.push(format!("`{}`", live.id));
         text = match live.extension.transform(&text) {

@@ -27,6 +27,8 @@ mod extensions;
 mod fixture;
 #[path = "engine/hostile.rs"]
 mod hostile;
+#[path = "engine/http.rs"]
+mod http;
 #[path = "engine/interrupt.rs"]
 mod interrupt;
 #[path = "engine/invocation.rs"]

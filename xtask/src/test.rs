@@ -6,6 +6,7 @@ mod extensions;
 mod leftovers;
 mod projects;
 mod rust;
+mod sdks;
 mod suites;
 
 use crate::bindings;
@@ -49,7 +50,7 @@ struct Step {
     run: fn(&Engine) -> Findings,
 }
 
-const STEPS: [Step; 17] = [
+const STEPS: &[Step] = &[
     Step { name: "format", run: |_| rust::format().into() },
     Step { name: "clippy", run: |_| rust::clippy().into() },
     Step { name: "guests", run: |_| guests::build(true).into() },
@@ -64,6 +65,8 @@ const STEPS: [Step; 17] = [
     Step { name: "new projects", run: projects::check },
     Step { name: "install from npm", run: |_| tools::install_node().into() },
     Step { name: "install from PyPI", run: |_| install_python().into() },
+    Step { name: "install for SDKs", run: |_| tools::install_sdks().into() },
+    Step { name: "SDKs", run: sdks::check },
     Step { name: "real servers, right", run: suites::right },
     Step { name: "real servers, wrong", run: suites::wrong },
     Step { name: "real servers, found", run: discover::check },
@@ -78,7 +81,10 @@ fn install_python() -> Result<()> {
 pub fn run(only: Option<&str>) -> Result<()> {
     let chosen: Vec<&Step> = STEPS.iter().filter(|step| only.is_none_or(|only| step.name.contains(only))).collect();
     if chosen.is_empty() {
-        bail!("no step is named so; the steps are: {}", STEPS.map(|step| step.name).join(", "));
+        bail!(
+            "no step is named so; the steps are: {}",
+            STEPS.iter().map(|step| step.name).collect::<Vec<_>>().join(", ")
+        );
     }
     let start = Instant::now();
     let engine = Engine::build(false)?;

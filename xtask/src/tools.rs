@@ -6,6 +6,8 @@
 //! target/tools/venv-sdk1        from xtask/tools/requirements-sdk1.txt           servers
 //! target/tools/node-languages   from xtask/tools/languages/package.json          what builds extensions
 //! target/tools/venv-languages   from xtask/tools/requirements-languages.txt      what builds extensions
+//! target/tools/node-sdks        from xtask/tools/sdks/package.json               what tests the SDKs
+//! target/tools/venv-sdks        from xtask/tools/requirements-sdks.txt           what tests the SDKs
 //! ```
 //!
 //! Each folder holds a copy of what it was made from, and is made anew when that has changed.
@@ -25,6 +27,7 @@ pub fn install_all() -> Result<()> {
     install_python("venv", "requirements.txt")?;
     install_python("venv-sdk1", "requirements-sdk1.txt")?;
     install_languages()?;
+    install_sdks()?;
     println!("the tools are in {}", tools_dir().display());
     Ok(())
 }
@@ -38,6 +41,12 @@ pub fn install_node() -> Result<()> {
 pub fn install_languages() -> Result<()> {
     install_packages("node-languages", &root().join("xtask").join("tools").join("languages"))?;
     install_python("venv-languages", "requirements-languages.txt")
+}
+
+/// Installs the frameworks and compilers that the SDKs are tested with.
+pub fn install_sdks() -> Result<()> {
+    install_packages("node-sdks", &root().join("xtask").join("tools").join("sdks"))?;
+    install_python("venv-sdks", "requirements-sdks.txt")
 }
 
 /// From `package-lock.json`, or, where there is none, from `package.json` as it stands: not every package can be locked

@@ -6,6 +6,7 @@
 //!
 //! The flags are in [`options::HELP`]; the tools in [`tools`].
 
+mod http;
 mod modern;
 mod options;
 mod processes;
@@ -25,5 +26,8 @@ fn main() {
         }
     };
     processes::prepare(&options);
-    serve::run(options);
+    match options.http {
+        Some(port) => http::run(port, &options.http_mode),
+        None => serve::run(options),
+    }
 }

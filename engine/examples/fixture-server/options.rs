@@ -27,6 +27,12 @@ the modern era
   --init-once              answers `initialize` only when it is the very first request
   --ask-rounds N           tools/call asks for input N times before it answers
 
+HTTP instead of stdio
+  --http PORT              listens on PORT of 127.0.0.1, any path; all flags but --pid-file are for stdio
+  --http-mode MODE         what tools/call does: echo (the default), headers (tells the request's), events (a stream),
+                           plain-error, truncated-sse, slow-body, wrong-type, session-lost, redirect-loop, huge,
+                           half-closed, no-http, resume (the stream ends before the answer), close-after
+
 answers
   --hang-on METHOD         never answers METHOD (repeatable)
   --crash-at N             exits with code 70 at the n-th request, `initialize` being the first
@@ -81,6 +87,8 @@ pub(crate) struct Options {
     pub(crate) discover_twice: bool,
     pub(crate) init_once: bool,
     pub(crate) ask_rounds: Option<usize>,
+    pub(crate) http: Option<u16>,
+    pub(crate) http_mode: String,
     pub(crate) hang_on: Vec<String>,
     pub(crate) crash_at: Option<usize>,
     pub(crate) late: Option<Duration>,
@@ -172,6 +180,8 @@ impl Options {
             "--discover-error" => self.discover_error = Some(number(flag, &value)?),
             "--discover-revisions" => self.discover_revisions = Some(value),
             "--ask-rounds" => self.ask_rounds = Some(number(flag, &value)?),
+            "--http" => self.http = Some(number(flag, &value)?),
+            "--http-mode" => self.http_mode = value,
             "--hang-on" => self.hang_on.push(value),
             "--crash-at" => self.crash_at = Some(number(flag, &value)?),
             "--late" => self.late = Some(millis(flag, &value)?),

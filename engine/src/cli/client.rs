@@ -43,6 +43,9 @@ pub(super) struct ServerArgs {
     /// How long the server may take to answer: 500ms, 30s, 2m
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(super) timeout: Option<Duration>,
+    /// The URL of a running server
+    #[arg(long, value_name = "URL", conflicts_with = "command")]
+    url: Option<String>,
     /// The server to start, when no config names one
     #[arg(last = true, value_name = "SERVER COMMAND")]
     command: Vec<String>,
@@ -66,7 +69,7 @@ impl ServerArgs {
         let setting = Setting { lenient: false, working_dir, environment: environment.clone() };
         let path = match &self.config {
             Some(path) => Some(path.clone()),
-            None if !self.command.is_empty() => None,
+            None if !self.command.is_empty() || self.url.is_some() => None,
             None => config::file::discover(&setting.working_dir, &mut diagnostics),
         };
         let config = path.and_then(|path| config::file::load(&path, &setting, &mut diagnostics)).unwrap_or_default();
@@ -87,6 +90,10 @@ impl ServerArgs {
         setting: &Setting,
         diagnostics: &mut Diagnostics,
     ) -> Option<(Arc<Server>, Option<Json>)> {
+        if let Some(url) = &self.url {
+            let server = super::load::from_url(url, setting, diagnostics);
+            return (!diagnostics.has_errors()).then(|| (Arc::new(server), Some(json!({"url": url}))));
+        }
         if !self.command.is_empty() {
             let server = Server::from_command(&self.command, setting.working_dir.clone());
             return Some((Arc::new(server), Some(json!({"command": self.command}))));
@@ -109,7 +116,7 @@ impl ServerArgs {
             (None, Some(server), _) => Some((server.clone(), None)),
             (None, None, [sole]) => Some((sole.clone(), None)),
             (None, None, []) => {
-                let hint = "end the command with `-- node server.js`, or name a server in `mcptest.yml`";
+                let hint = "end the command with `-- node server.js`, pass `--url`, or name a server in `mcptest.yml`";
                 diagnostics.push(Diagnostic::error("there is no server to speak to").hint(hint));
                 None
             }
@@ -179,6 +186,18 @@ impl Witness for Seen {
 
     fn noise(&mut self, line: String) {
         self.line("?", &line);
+    }
+
+    fn traffic(&mut self, line: String) {
+        self.line("·", &line);
+    }
+
+    fn note(&mut self, note: String) {
+        screen::tell(&format!("note: {}\n", visible(&self.redactor.text(&note))));
+    }
+
+    fn secret(&mut self, value: String) {
+        self.redactor = Rc::new(self.redactor.with(&value));
     }
 
     fn stderr(&mut self, text: &str) {
@@ -251,14 +270,17 @@ async fn have<F>(server: &Arc<Server>, mut seen: Seen, timeout: Option<Duration>
 where
     F: AsyncFnOnce(&mut Conversation) -> Result<u8, Fault>,
 {
-    let tmp = match Tmp::new(server) {
-        Ok(tmp) => tmp,
+    let prepared = Tmp::new(server).and_then(|tmp| {
+        let target = server.target(&tmp, &Arc::new(seen.capabilities(server)), &[])?;
+        Ok((tmp, target))
+    });
+    let (tmp, target) = match prepared {
+        Ok(prepared) => prepared,
         Err(fault) => {
             seen.tell(&fault);
             return SERVER;
         }
     };
-    let target = server.target(&tmp, &Arc::new(seen.capabilities(server)), &[]);
     let (connection, introduction) = match Connection::open(target.clone(), &mut seen).await {
         Ok(opened) => opened,
         Err(fault) => {

@@ -131,6 +131,7 @@ impl Given {
             env_file: env_file.clone(),
             extensions: extensions.clone(),
             lenient: *lenient,
+            url: None,
             command: self.command.clone(),
         }
     }

@@ -4,16 +4,18 @@ use super::{BAD_INPUT, EXTENSION, ExtensionArgs, SuiteArgs, Talk, files, screen}
 use crate::config::{self, Config};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::redact::Redactor;
+use crate::extension::library::Library;
 use crate::extension::reach::Named;
 use crate::extension::{Grant, Live, Reach, Registry, registry};
+use crate::mcp::transport::http::endpoint::parse_url;
 use crate::plan::select::{Filter, Pattern};
 use crate::plan::{self, Inputs, Plan};
 use crate::reporter::{self, visible::visible};
 use crate::source::{Json, Kind, Node, Span};
-use crate::suite::Setting;
 use crate::suite::environment::Environment;
 use crate::suite::server::Server;
-use crate::transform;
+use crate::suite::{Setting, Suite};
+use crate::transform::{self, Draft};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -38,6 +40,15 @@ pub(super) struct Loaded {
 
 /// Loads everything.
 pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
+    load_while(args, reporters, None)
+}
+
+/// What can be done while extensions are compiled, with the plan as far as it is known, and what `--env-file` adds. Its
+/// checks are of no use yet.
+pub(super) type Meanwhile<'a> = &'a mut dyn FnMut(&Plan, &[(String, String)]);
+
+/// Loads everything; `meanwhile` is called when extensions have to be compiled, and nothing is wrong so far.
+pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Option<Meanwhile<'_>>) -> Loaded {
     let mut diagnostics = Diagnostics::default();
     let process = Environment::of_process();
     let added = env_files(&args.env_file, &process, &mut diagnostics);
@@ -49,40 +60,63 @@ pub(super) fn load(args: &SuiteArgs, reporters: Vec<String>) -> Loaded {
     setting.lenient |= config.lenient;
     let mut reach = extensions(args, &config, &setting, &mut diagnostics);
     let reporters = if reporters.is_empty() { config.reporters.clone() } else { reporters };
-    let reporting = reporter_extensions(&reporters, &config, &setting, &mut reach);
+    let by_extension = extension_reporters(&reporters, &config);
+    by_extension.iter().for_each(|name| reach.begin_reporter(name, &setting.working_dir));
     let mut missing = Vec::new();
     let found = files::find(&args.paths, &mut diagnostics, &mut missing);
-    let mut suites = Vec::with_capacity(found.len());
+    let mut problems = Diagnostics::default();
+    let mut drafts = Vec::with_capacity(found.len());
     for path in found {
         match crate::source::load(&path, &path.to_string_lossy()) {
-            Ok(source) => {
-                if let Some(suite) = transform::read(&source, &setting, &mut reach, &mut diagnostics) {
-                    let library = reach.library(&suite.source, &suite.imports, &mut diagnostics);
-                    suites.push((suite, library));
-                }
-            }
-            Err(problem) => diagnostics.push(problem),
+            Ok(source) => drafts.extend(transform::begin(&source, &setting, &mut reach, &mut problems)),
+            Err(problem) => problems.push(problem),
         }
     }
-    let filter = filter(args, &mut diagnostics);
-    let vars = vars(&args.var, &mut diagnostics);
+    let filter = filter(args, &mut problems);
+    let vars = vars(&args.var, &mut problems);
     // A config that cannot be read is one problem, not one more for every suite that misses its server.
-    let command = (!args.command.is_empty() || config_failed)
-        .then(|| Arc::new(Server::from_command(&args.command, setting.working_dir.clone())));
+    let command = match &args.url {
+        Some(url) => Some(Arc::new(from_url(url, &setting, &mut diagnostics))),
+        None => (!args.command.is_empty() || config_failed)
+            .then(|| Arc::new(Server::from_command(&args.command, setting.working_dir.clone()))),
+    };
     let shuffle = args.shuffle.then(|| args.seed.unwrap_or_else(random_seed));
-    let plan = plan::make(
-        Inputs {
-            config: &config,
-            suites,
-            command,
-            vars,
-            environment: environment.clone(),
-            filter: &filter,
-            shuffle,
-            lenient: setting.lenient,
-        },
-        &mut diagnostics,
-    );
+    let inputs = |suites| Inputs {
+        config: &config,
+        suites,
+        command: command.clone(),
+        vars: vars.clone(),
+        environment: environment.clone(),
+        filter: &filter,
+        shuffle,
+        lenient: setting.lenient,
+    };
+    if let Some(meanwhile) = meanwhile
+        && !diagnostics.has_errors()
+        && !problems.has_errors()
+        && reach.compiles()
+        && let Some(suites) = known_so_far(&drafts)
+    {
+        let mut problems = Diagnostics::default();
+        let plan = plan::make(inputs(suites), &mut problems);
+        if !problems.has_errors() && plan.tests > 0 {
+            meanwhile(&plan, &added);
+        }
+    }
+    reach.settle(&mut diagnostics);
+    let reporting = by_extension
+        .into_iter()
+        .filter_map(|name| Some((name.clone(), reach.reporter(&name, &setting.working_dir)?)))
+        .collect();
+    diagnostics.list.append(&mut problems.list);
+    let mut suites = Vec::with_capacity(drafts.len());
+    for draft in drafts {
+        if let Some(suite) = draft.finish(&setting, &mut reach, &mut diagnostics) {
+            let library = reach.library(&suite.source, &suite.imports, &mut diagnostics);
+            suites.push((suite, library));
+        }
+    }
+    let plan = plan::make(inputs(suites), &mut diagnostics);
     let notices = reach.finish(&mut diagnostics);
     Loaded { config, plan, diagnostics, added, environment, missing, reach, notices, reporters, reporting }
 }
@@ -97,6 +131,16 @@ pub(super) fn load_settings(args: &SuiteArgs) -> Result<(Config, Vec<(String, St
     let setting = Setting { lenient: args.lenient, working_dir, environment };
     let config = load_config(args, &setting, &mut diagnostics);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok((config, added)) }
+}
+
+/// The suites without what extensions say; `None` when a transform has to say it first.
+fn known_so_far(drafts: &[Draft]) -> Option<Vec<(Arc<Suite>, Arc<Library>)>> {
+    let unknown = Arc::new(Library::unknown());
+    let suite = |draft: &Draft| match draft {
+        Draft::Suite(suite) => Some((suite.clone(), unknown.clone())),
+        Draft::Waiting { .. } => None,
+    };
+    drafts.iter().map(suite).collect()
 }
 
 impl Loaded {
@@ -134,7 +178,16 @@ impl Loaded {
     }
 }
 
-/// What holds for the run, loaded.
+/// The server that `--url` names.
+pub(super) fn from_url(url: &str, setting: &Setting, diagnostics: &mut Diagnostics) -> Server {
+    if let Err(why) = parse_url(url) {
+        let problem = Diagnostic::error(format!("`--url {url}`: {why}"));
+        diagnostics.push(problem.hint("for example `--url http://127.0.0.1:8080/mcp`"));
+    }
+    Server::from_url(url, setting.working_dir.clone())
+}
+
+/// What holds for the run, on its way.
 fn extensions(args: &SuiteArgs, config: &Config, setting: &Setting, diagnostics: &mut Diagnostics) -> Reach {
     let ExtensionArgs { matcher, plugin, transform, allow, no_cache } = &args.extensions;
     let mut granted = Vec::new();
@@ -155,23 +208,17 @@ fn extensions(args: &SuiteArgs, config: &Config, setting: &Setting, diagnostics:
         environment: setting.environment.clone(),
     });
     let named = Named { matchers: matcher, plugins: plugin, transforms: transform };
-    Reach::new(registry, named, &setting.working_dir, diagnostics)
+    Reach::begin(registry, named, &setting.working_dir)
 }
 
 /// The reporters that are extensions: files that end in `.wasm`, and ids of the config.
-fn reporter_extensions(
-    specs: &[String],
-    config: &Config,
-    setting: &Setting,
-    reach: &mut Reach,
-) -> HashMap<String, Arc<Live>> {
+fn extension_reporters(specs: &[String], config: &Config) -> Vec<String> {
     let names = specs.iter().map(|spec| spec.split_once('=').map_or(spec.as_str(), |(name, _)| name));
     let is_extension = |name: &&str| {
         !reporter::names().contains(name)
             && (name.ends_with(".wasm") || config.extensions.iter().any(|known| known.id.as_deref() == Some(*name)))
     };
-    let live = |name: &str| Some((name.to_owned(), reach.reporter(name, &setting.working_dir)?));
-    names.filter(is_extension).filter_map(live).collect()
+    names.filter(is_extension).map(str::to_owned).collect()
 }
 
 fn load_config(args: &SuiteArgs, setting: &Setting, diagnostics: &mut Diagnostics) -> Config {

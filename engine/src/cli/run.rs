@@ -1,14 +1,18 @@
 //! `mcptest run`.
 
-use super::load::{Loaded, load};
+use super::load::{Loaded, load_while};
 use super::screen;
 use super::{BAD_INPUT, FAILED, NO_TESTS, OK, RunArgs, Talk};
 use crate::event::collector::Collector;
+use crate::plan::Plan;
 use crate::reporter;
-use crate::run::{self, Options};
+use crate::run::{self, Early, Options};
 
 pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
-    let loaded = load(&args.suites, reporters(&args));
+    let jobs = args.jobs.into();
+    let mut early = None;
+    let mut start = |plan: &Plan, environment: &[(String, String)]| early = Early::start(plan, jobs, environment);
+    let loaded = load_while(&args.suites, reporters(&args), Some(&mut start));
     if let Some(code) = loaded.tell(talk) {
         return code;
     }
@@ -31,7 +35,7 @@ pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
     };
     let collector = Collector::new(reporters, loaded.redactor());
     let options = Options {
-        jobs: args.jobs.into(),
+        jobs,
         max_fail: if args.fail_fast { Some(1) } else { args.max_fail.map(|most| most as usize) },
         timeout: args.timeout,
         frames: args.show_frames || collector.wants_frames(),
@@ -39,7 +43,7 @@ pub(super) fn run(args: RunArgs, talk: &Talk) -> u8 {
         extensions: loaded.reach.all().map(|live| live.used()).collect(),
         environment: loaded.added,
     };
-    let ran = run::run(loaded.plan, options, collector);
+    let ran = run::run(loaded.plan, options, collector, early);
     Loaded::close(&loaded.reach, talk);
     match ran {
         Ok((finished, code)) => {

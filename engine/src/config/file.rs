@@ -81,7 +81,7 @@ fn top_level_server(
     setting: &Setting,
     family: bool,
 ) -> Option<Arc<Server>> {
-    if fields.place_of("command").is_some() {
+    if fields.place_of("command").is_some() || fields.place_of("url").is_some() {
         return server::server(reader, fields, None, setting).map(Arc::new);
     }
     let has_later = CONFIG.later.iter().any(|later| fields.place_of(later.name).is_some());
@@ -91,8 +91,8 @@ fn top_level_server(
         && !has_later
     {
         let names: Vec<String> = strays.iter().map(|given| format!("`{}`", given.key.name)).collect();
-        let message = format!("there is no `command` to go with {}", names.join(", "));
-        reader.error(first, message).hints.push("add a `command`, or move this into an entry of `servers`".to_owned());
+        let message = format!("there is no `command` or `url` to go with {}", names.join(", "));
+        reader.error(first, message).hints.push("add one, or move this into an entry of `servers`".to_owned());
     }
     None
 }

@@ -155,7 +155,8 @@ impl Link {
         let Direct { server, environment } = direct;
         let failed = |fault: Fault, stderr: &str| gone(fault.code, told(&fault), stderr);
         let tmp = Tmp::new(&server).map_err(|fault| failed(fault, ""))?;
-        let mut target = server.target(&tmp, &Arc::new(server.client.clone()), &environment);
+        let target = server.target(&tmp, &Arc::new(server.client.clone()), &environment);
+        let mut target = target.map_err(|fault| failed(fault, ""))?;
         // The awaited `ping` keeps the noise of a start out of the first step's window; there are no windows here.
         target.barrier = false;
         let mut heard = Heard::default();

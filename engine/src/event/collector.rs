@@ -82,6 +82,7 @@ impl Collector {
         for Posted { at, file, what } in posted {
             match (file, what) {
                 (None, What::FileDone) => {}
+                (_, What::Secret(value)) => self.redactor = self.redactor.with(&value),
                 (Some(file), What::FileDone) => self.file_done(file),
                 (file, What::Event(body)) => {
                     if let Body::TestFinished(test) = &body {

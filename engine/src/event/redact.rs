@@ -36,6 +36,13 @@ impl Redactor {
         Redactor { patterns: pattern::compile(&secrets), secrets, last: None }
     }
 
+    /// The same for one more value, which came up during the run.
+    #[must_use]
+    pub fn with(&self, secret: &str) -> Redactor {
+        let secrets = pattern::values(self.secrets.iter().map(String::as_str).chain([secret]));
+        Redactor { patterns: pattern::compile(&secrets), secrets, last: None }
+    }
+
     /// Whether there is nothing to redact.
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()

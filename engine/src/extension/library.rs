@@ -48,6 +48,11 @@ impl Library {
         clashes
     }
 
+    /// A library of which nothing is known yet.
+    pub fn unknown() -> Library {
+        Library { incomplete: true, ..Library::default() }
+    }
+
     /// Notes that something that belongs here could not be loaded.
     pub fn miss(&mut self) {
         self.incomplete = true;

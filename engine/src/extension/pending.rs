@@ -14,41 +14,31 @@ pub(super) struct Pending {
     pub(super) id: Option<String>,
     pub(super) path: PathBuf,
     shown: String,
-    /// Told once when code is being compiled; closed when that is over, or was never needed.
-    compiling: Receiver<()>,
-    stage: Stage,
+    /// Told when code is to be compiled; closed when it was there.
+    told: Receiver<()>,
+    compiles: Option<bool>,
     thread: JoinHandle<(Result<Component, Fault>, Notes)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
-    Unknown,
-    Compiling,
-    Over,
 }
 
 impl Pending {
     /// Begins to load it; none when there is no thread to be had, and it is then loaded when it is needed.
     pub(super) fn begin(loader: Arc<Loader>, declared: Declared, id: Option<String>, path: PathBuf) -> Option<Pending> {
-        let (told, compiling) = channel();
+        let (tell, told) = channel();
         let shown = declared.shown.clone();
         let thread = std::thread::Builder::new().name("extension-loader".to_owned());
         let work = move || {
-            let mut notes = Notes { compiling: Some(told), ..Notes::default() };
+            let mut notes = Notes { compiling: Some(tell), ..Notes::default() };
             let described = loader.describe(&declared, &mut notes);
             notes.compiling = None;
             (described, notes)
         };
         let thread = thread.spawn(work).ok()?;
-        Some(Pending { id, path, shown, compiling, stage: Stage::Unknown, thread })
+        Some(Pending { id, path, shown, told, compiles: None, thread })
     }
 
-    /// Whether its code is being compiled; waits until that is known.
-    pub(super) fn is_compiling(&mut self) -> bool {
-        if self.stage == Stage::Unknown {
-            self.stage = if self.compiling.recv().is_ok() { Stage::Compiling } else { Stage::Over };
-        }
-        self.stage == Stage::Compiling && !self.thread.is_finished()
+    /// Whether its code has to be compiled; waits until that is known, which is soon.
+    pub(super) fn compiles(&mut self) -> bool {
+        *self.compiles.get_or_insert_with(|| self.told.recv().is_ok())
     }
 
     /// What came of it.

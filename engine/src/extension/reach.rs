@@ -13,8 +13,12 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub struct Reach {
     registry: Registry,
+    base: PathBuf,
+    /// The matchers and the transforms that the command line names, and its plugins.
+    named: [Vec<String>; 2],
+    plugins: Vec<Option<Arc<Live>>>,
     matchers: Library,
-    transforms: Vec<Option<Arc<Live>>>,
+    transforms: Option<Vec<Option<Arc<Live>>>>,
 }
 
 /// What the command line names.
@@ -29,25 +33,49 @@ pub struct Named<'a> {
 }
 
 impl Reach {
-    /// Loads what holds for the run: the config's matchers, and what the command line names, relative to `base`.
-    pub fn new(
-        mut registry: Registry,
-        Named { matchers, plugins, transforms }: Named<'_>,
-        base: &Path,
-        diagnostics: &mut Diagnostics,
-    ) -> Reach {
-        let plugins: Vec<_> = plugins.iter().map(|file| registry.declare(plugin(file, base))).collect();
+    /// Begins to load what holds for the run: the config's extensions, and what the command line names, relative to
+    /// `base`.
+    pub fn begin(mut registry: Registry, Named { matchers, plugins, transforms }: Named<'_>, base: &Path) -> Reach {
+        let plugins = plugins.iter().map(|file| registry.declare(plugin(file, base))).collect();
         registry.begin_configured();
         matchers.iter().chain(transforms).for_each(|file| registry.begin_named(file, base, None));
-        let mut library = Library::default();
-        let mut all = registry.configured();
-        all.extend(plugins);
-        all.extend(matchers.iter().map(|file| registry.named(file, base, None, Role::Matcher)));
-        for live in all {
-            add(&mut library, live, None, diagnostics);
+        let named = [matchers.to_vec(), transforms.to_vec()];
+        Reach { registry, base: base.to_owned(), named, plugins, ..Reach::default() }
+    }
+
+    /// Begins to load what a file imports.
+    pub fn begin_imports(&mut self, source: &Arc<Source>, imports: &[Import]) {
+        for import in imports {
+            self.registry.begin_named(&import.reference, &folder(source), Some((source.clone(), import.span)));
         }
-        let transforms = transforms.iter().map(|file| registry.named(file, base, None, Role::Transform)).collect();
-        Reach { registry, matchers: library, transforms }
+    }
+
+    /// Begins to load what writes a report.
+    pub fn begin_reporter(&mut self, file: &str, base: &Path) {
+        self.registry.begin_named(file, base, None);
+    }
+
+    /// Whether something that has begun has to be compiled, which takes a while.
+    pub fn compiles(&mut self) -> bool {
+        self.registry.compiles()
+    }
+
+    /// Waits for what holds for the run.
+    pub fn settle(&mut self, diagnostics: &mut Diagnostics) {
+        let mut all = self.registry.configured();
+        all.append(&mut self.plugins);
+        let (registry, base) = (&mut self.registry, &self.base);
+        all.extend(self.named[0].iter().map(|file| registry.named(file, base, None, Role::Matcher)));
+        for live in all {
+            add(&mut self.matchers, live, None, diagnostics);
+        }
+        self.settle_transforms();
+    }
+
+    fn settle_transforms(&mut self) -> &[Option<Arc<Live>>] {
+        let (registry, base, named) = (&mut self.registry, &self.base, &self.named[1]);
+        self.transforms
+            .get_or_insert_with(|| named.iter().map(|file| registry.named(file, base, None, Role::Transform)).collect())
     }
 
     /// The matchers of a file: the run's, and its own.
@@ -74,7 +102,7 @@ impl Reach {
             let place = Some((source.clone(), import.span));
             transforms.push(self.registry.named(&import.reference, &folder(source), place, Role::Transform));
         }
-        transforms.extend(self.transforms.iter().cloned());
+        transforms.extend_from_slice(self.settle_transforms());
         transforms
     }
 
@@ -85,7 +113,7 @@ impl Reach {
 
     /// Whether any transform holds for the run.
     pub fn transforms_all(&self) -> bool {
-        !self.transforms.is_empty()
+        !self.named[1].is_empty()
     }
 
     /// Every extension that was loaded.

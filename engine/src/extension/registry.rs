@@ -203,9 +203,9 @@ impl Registry {
         self.begin(declared);
     }
 
-    /// Whether something that has begun has to be compiled, and is not there yet.
-    pub fn is_compiling(&mut self) -> bool {
-        self.pending.iter_mut().any(Pending::is_compiling)
+    /// Whether something that has begun has to be compiled, which takes a while.
+    pub fn compiles(&mut self) -> bool {
+        self.pending.iter_mut().any(Pending::compiles)
     }
 
     fn begin(&mut self, declared: Declared) {

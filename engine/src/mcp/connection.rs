@@ -11,6 +11,8 @@ use super::input;
 use super::lifecycle::{self, Introduction};
 use super::message::{Kind, Message};
 use super::target::Target;
+use super::transport::http::Http;
+use super::transport::http::outcome::Ended;
 use super::transport::stdio::Stdio;
 use super::transport::{Closed, Incoming, Transport};
 use crate::child::Exit;
@@ -35,6 +37,15 @@ pub trait Witness {
 
     /// Something came on stderr.
     fn stderr(&mut self, _text: &str) {}
+
+    /// A line of the transcript: a request over HTTP and its status, an attempt, a stream that is resumed.
+    fn traffic(&mut self, _line: String) {}
+
+    /// Something worth knowing that is no failure.
+    fn note(&mut self, _note: String) {}
+
+    /// A value was fetched that must not reach a report.
+    fn secret(&mut self, _value: String) {}
 
     /// The answer to a request of the server, as a whole message; `None` leaves it unanswered. By default `ping` is
     /// answered and everything else is refused.
@@ -84,11 +95,19 @@ impl Connection {
 
     /// Starts the server without a word. Needs a tokio runtime.
     pub fn start(target: Target) -> Result<Connection, Fault> {
-        let stdio = Stdio::start(&target.command, target.max_line).map_err(|error| {
+        let start = |command| Stdio::start(command, target.max_line).map(Box::new);
+        let process = target.command.as_ref().map(start).transpose().map_err(|error| {
             let fault = Fault::new(Code::StartFailed, error.to_string());
             error.hints().into_iter().fold(fault, Fault::hint)
         })?;
-        let transport = Transport::Stdio(Box::new(stdio));
+        let transport = match (&target.endpoint, process) {
+            (Some(endpoint), process) => {
+                let http = Http::new(endpoint.clone(), process, target.max_line);
+                Transport::Http(Box::new(http.map_err(|why| Fault::new(Code::StartFailed, why))?))
+            }
+            (None, Some(stdio)) => Transport::Stdio(stdio),
+            (None, None) => return Err(Fault::new(Code::StartFailed, "there is neither a command nor a URL")),
+        };
         Ok(Connection { transport, exit: None, overdue: Vec::new(), target, modern: None, last_id: 0 })
     }
 
@@ -149,12 +168,16 @@ impl Connection {
         if let Some(params) = params {
             request["params"] = params;
         }
-        let crashed =
-            |exit: Exit| Fault::new(Code::Crashed, format!("the server ended before it answered `{method}` ({exit})"));
+        let lost = |lost: Lost| match lost {
+            Lost::Exited(exit) => {
+                Fault::new(Code::Crashed, format!("the server ended before it answered `{method}` ({exit})"))
+            }
+            Lost::Unanswered(ended) => ended.fault(&format!("`{method}`")),
+        };
         if let Some(exit) = self.exit {
-            return Err(crashed(exit));
+            return Err(lost(Lost::Exited(exit)));
         }
-        let answer = self.ask(&request, &id, Instant::now() + timeout, witness).await.map_err(crashed)?;
+        let answer = self.ask(&request, &id, Instant::now() + timeout, witness).await.map_err(lost)?;
         match answer {
             Some(Message { kind: Kind::Invalid { why, .. }, .. }) => {
                 let message = format!("the answer to `{method}` cannot be read: {why}");
@@ -205,43 +228,48 @@ impl Connection {
     pub async fn close(&mut self, hurried: bool, witness: &mut dyn Witness) -> Closed {
         let grace = self.target.shutdown_timeout;
         let mut closed = self.transport.close(if hurried { grace.min(HURRIED) } else { grace }).await;
-        self.exit.get_or_insert(closed.exit);
+        self.exit = self.exit.or(closed.exit);
         for incoming in std::mem::take(&mut closed.rest) {
             self.note(incoming, witness);
         }
         closed
     }
 
-    /// Sends a request and awaits its answer; `None` when the time is over, an error when the process ended.
+    /// Sends a request and awaits its answer; `None` when the time is over, an error when none can come any more.
     async fn ask(
         &mut self,
         request: &Json,
         id: &Json,
         deadline: Instant,
         witness: &mut dyn Witness,
-    ) -> Result<Option<Message>, Exit> {
-        if timeout_at(deadline, self.send(request, witness)).await.is_err() {
-            return Ok(None);
-        }
-        self.await_answer(&[id], deadline, witness).await
+    ) -> Result<Option<Message>, Lost> {
+        let Ok(ours) = timeout_at(deadline, self.send(request, witness)).await else { return Ok(None) };
+        self.await_answer(&[id], ours, deadline, witness).await
     }
 
-    /// Awaits the answer to one of several requests.
+    /// Awaits the answer to one of several requests; `ours` is the ticket of the first.
     async fn await_answer(
         &mut self,
         ids: &[&Json],
+        ours: Option<u64>,
         deadline: Instant,
         witness: &mut dyn Witness,
-    ) -> Result<Option<Message>, Exit> {
-        let is_answer = |message: &Message| {
-            let awaited = message.id().is_some_and(|id| ids.contains(&id));
-            awaited && !matches!(message.kind, Kind::Request { .. })
-        };
+    ) -> Result<Option<Message>, Lost> {
+        let mut refused = false;
         loop {
             let Some(incoming) = self.transport.receive_by(deadline).await else { return Ok(None) };
             match incoming {
-                Incoming::Message(message) if is_answer(&message) => {
+                Incoming::Message(message)
+                    if !matches!(message.kind, Kind::Request { .. })
+                        && message.id().is_some_and(|its| ids.contains(&its) || (refused && its.is_null())) =>
+                {
                     return Ok(Some(message));
+                }
+                Incoming::Head { ticket, head } if Some(ticket) == ours => {
+                    refused = head.status.is_client_error() || head.status.is_server_error();
+                }
+                Incoming::Ended(ended) if Some(ended.ticket) == ours && !ended.answers_elsewhere => {
+                    return Err(Lost::Unanswered(ended));
                 }
                 Incoming::Message(message) => {
                     if !self.take_in(message, deadline, witness).await {
@@ -250,7 +278,7 @@ impl Connection {
                 }
                 other => {
                     if let Some(exit) = self.note(other, witness) {
-                        return Err(exit);
+                        return Err(Lost::Exited(exit));
                     }
                 }
             }
@@ -270,11 +298,12 @@ impl Connection {
         }
     }
 
-    async fn send(&mut self, message: &Json, witness: &mut dyn Witness) {
+    /// The ticket of what was sent.
+    async fn send(&mut self, message: &Json, witness: &mut dyn Witness) -> Option<u64> {
         let line = format!("{message}\n");
         witness.sent(&line);
         // Why it failed is how the process ended, which is received like everything else.
-        let _ = self.transport.send(line.as_bytes()).await;
+        self.transport.send(line.as_bytes()).await.ok()
     }
 
     /// Shows what came to the witness; the exit when it is the end of the process.
@@ -284,13 +313,51 @@ impl Connection {
             Incoming::Noise(line) => witness.noise(line),
             Incoming::Oversize { head, bytes } => witness.noise(format!("{head}… ({bytes} bytes)")),
             Incoming::Stderr(text) => witness.stderr(&text),
-            Incoming::StderrClosed | Incoming::StdoutClosed => {}
+            Incoming::Traffic(line) => witness.traffic(line),
+            Incoming::Note(note) => witness.note(note),
+            Incoming::Secret(value) => witness.secret(value),
+            Incoming::Ended(ended) => {
+                if let Some(refusal) = ended.refusal() {
+                    witness.note(refusal);
+                }
+            }
+            Incoming::StderrClosed | Incoming::StdoutClosed | Incoming::Head { .. } => {}
             Incoming::Exited(exit) => {
                 self.exit = Some(exit);
                 return Some(exit);
             }
         }
         None
+    }
+}
+
+/// Why no answer can come any more.
+#[derive(Debug)]
+enum Lost {
+    /// The process ended.
+    Exited(Exit),
+    /// The request over HTTP is over.
+    Unanswered(Box<Ended>),
+}
+
+impl Lost {
+    /// As the fault of a start.
+    fn early(self) -> Fault {
+        self.early_at("initialize")
+    }
+
+    /// The same, of the request with this method.
+    fn early_at(self, method: &str) -> Fault {
+        match self {
+            Lost::Exited(exit) => {
+                Fault::new(Code::StartFailed, format!("the server ended before it was ready ({exit})"))
+            }
+            Lost::Unanswered(ended) => {
+                let fault = ended.fault(&format!("`{method}`"));
+                let code = if ended.head.is_some() { Code::HandshakeFailed } else { Code::StartFailed };
+                Fault { code, ..fault }
+            }
+        }
     }
 }
 

@@ -28,6 +28,8 @@ pub enum Code {
     MalformedResponse,
     /// There is no server to talk to any more.
     ConnectionLost,
+    /// The answer over HTTP is no message: a status that says so, or a body that is none.
+    HttpError,
 }
 
 impl Code {
@@ -40,6 +42,7 @@ impl Code {
             Code::Crashed => "crashed",
             Code::MalformedResponse => "malformed_response",
             Code::ConnectionLost => "connection_lost",
+            Code::HttpError => "http_error",
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What a client needs to know of a server before it can speak to it.
 
 use super::era::Protocol;
+use super::transport::http::endpoint::Endpoint;
 use crate::child::Spawn;
 use crate::source::Json;
 use std::sync::Arc;
@@ -17,7 +18,9 @@ pub const MAX_LINE: usize = 64 * 1024 * 1024;
 #[derive(Debug, Clone)]
 pub struct Target {
     /// The process to start.
-    pub command: Spawn,
+    pub command: Option<Spawn>,
+    /// Where it is reached; `None`: on the standard streams of the process.
+    pub endpoint: Option<Endpoint>,
     /// For the `readyPattern` wait, and again for `initialize`.
     pub startup_timeout: Duration,
     /// Awaited on stderr before `initialize`.
@@ -37,8 +40,18 @@ pub struct Target {
 impl Target {
     /// A server that is started, with every setting at its default.
     pub fn command(command: Spawn) -> Target {
+        Target { command: Some(command), ..Target::new() }
+    }
+
+    /// A server that is running behind a URL, with every setting at its default.
+    pub fn url(endpoint: Endpoint) -> Target {
+        Target { endpoint: Some(endpoint), ..Target::new() }
+    }
+
+    fn new() -> Target {
         Target {
-            command,
+            command: None,
+            endpoint: None,
             startup_timeout: STARTUP_TIMEOUT,
             ready_pattern: None,
             shutdown_timeout: SHUTDOWN_TIMEOUT,

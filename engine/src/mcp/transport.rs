@@ -1,10 +1,14 @@
 //! Ways to reach a server: each sends bytes, receives whatever comes, and closes.
 
+pub mod http;
 pub mod stdio;
 
 use crate::child::Exit;
 use crate::mcp::message::Message;
+use http::Http;
+use http::outcome::{Ended, Head};
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 use stdio::Stdio;
 use tokio::time::{Instant, timeout_at};
@@ -38,6 +42,21 @@ pub enum Incoming {
     /// The process itself has ended, and what it left in the pipes came before this. Comes once. What it started may
     /// still hold the pipes open.
     Exited(Exit),
+    /// Over HTTP: the head of an answer, before what its body holds.
+    Head {
+        /// What [`Transport::send`] returned for the request.
+        ticket: u64,
+        /// The head.
+        head: Arc<Head>,
+    },
+    /// Over HTTP: a request is over, after what its answer held.
+    Ended(Box<Ended>),
+    /// A line of the transcript: a request and its status, an attempt, a stream that is resumed.
+    Traffic(String),
+    /// Something worth knowing that is no failure.
+    Note(String),
+    /// A value that was fetched and must not reach a report.
+    Secret(String),
 }
 
 /// A way to a server that is open.
@@ -45,14 +64,17 @@ pub enum Incoming {
 pub enum Transport {
     /// A process and its standard streams.
     Stdio(Box<Stdio>),
+    /// A URL, and perhaps a process behind it.
+    Http(Box<Http>),
 }
 
 /// How a transport was closed, and what still came.
 #[derive(Debug)]
 pub struct Closed {
-    /// How the process ended.
-    pub exit: Exit,
-    /// What it took: `eof`, `term` or `kill`; `itself` when nobody had asked it to.
+    /// How the process ended, where there was one.
+    pub exit: Option<Exit>,
+    /// What it took: `eof`, `term` or `kill`; `itself` when nobody had asked it to. Without a process `delete` when the
+    /// session was ended, or `closed`.
     pub by: &'static str,
     /// From the first word of the shutdown to the end.
     pub took: Duration,
@@ -63,12 +85,14 @@ pub struct Closed {
 }
 
 impl Transport {
-    /// Sends exactly these bytes; the caller ends the line.
+    /// Sends exactly these bytes; the caller ends the line. Over HTTP it returns at once with a ticket that stands in
+    /// what is told of the request.
     ///
     /// When dropped halfway, part of the bytes may have been sent.
-    pub async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub async fn send(&mut self, bytes: &[u8]) -> io::Result<u64> {
         match self {
-            Transport::Stdio(stdio) => stdio.send(bytes).await,
+            Transport::Stdio(stdio) => stdio.send(bytes).await.map(|()| 0),
+            Transport::Http(http) => http.send(bytes),
         }
     }
 
@@ -78,6 +102,7 @@ impl Transport {
     pub async fn receive(&mut self) -> Incoming {
         match self {
             Transport::Stdio(stdio) => stdio.receive().await,
+            Transport::Http(http) => http.receive().await,
         }
     }
 
@@ -85,6 +110,7 @@ impl Transport {
     pub async fn listen(&mut self) -> Incoming {
         match self {
             Transport::Stdio(stdio) => stdio.listen().await,
+            Transport::Http(http) => http.receive().await,
         }
     }
 
@@ -98,9 +124,10 @@ impl Transport {
 
     /// Reads what is there right now into the queue, without waiting. A server that floods holds it up for a bounded
     /// amount only.
-    pub fn drain(&mut self) {
+    pub async fn drain(&mut self) {
         match self {
             Transport::Stdio(stdio) => stdio.drain(),
+            Transport::Http(http) => http.drain().await,
         }
     }
 
@@ -108,13 +135,23 @@ impl Transport {
     pub fn next_queued(&mut self) -> Option<Incoming> {
         match self {
             Transport::Stdio(stdio) => stdio.next_queued(),
+            Transport::Http(http) => http.next_queued(),
         }
     }
 
-    /// The process and its streams, where the server is one.
+    /// The process and its streams, where one was started.
     pub fn process(&mut self) -> Option<&mut Stdio> {
         match self {
             Transport::Stdio(stdio) => Some(stdio),
+            Transport::Http(http) => http.process(),
+        }
+    }
+
+    /// The URL's side of it, where there is one.
+    pub fn http(&mut self) -> Option<&mut Http> {
+        match self {
+            Transport::Stdio(_) => None,
+            Transport::Http(http) => Some(http),
         }
     }
 
@@ -122,6 +159,7 @@ impl Transport {
     pub async fn close(&mut self, grace: Duration) -> Closed {
         match self {
             Transport::Stdio(stdio) => stdio.close(grace).await,
+            Transport::Http(http) => http.close(grace).await,
         }
     }
 }
@@ -132,7 +170,9 @@ impl Incoming {
         match self {
             Incoming::Message(message) => message.raw.len(),
             Incoming::Noise(text) | Incoming::Stderr(text) | Incoming::Oversize { head: text, .. } => text.len(),
-            Incoming::StdoutClosed | Incoming::StderrClosed | Incoming::Exited(_) => 0,
+            Incoming::Traffic(text) | Incoming::Note(text) | Incoming::Secret(text) => text.len(),
+            Incoming::Ended(ended) => ended.body.as_ref().map_or(0, String::len),
+            Incoming::StdoutClosed | Incoming::StderrClosed | Incoming::Exited(_) | Incoming::Head { .. } => 0,
         }
     }
 }

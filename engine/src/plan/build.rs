@@ -25,7 +25,7 @@ pub struct Inputs<'a> {
     /// The config.
     pub config: &'a Config,
     /// The suites, in the order they were found, and the matchers that each can call.
-    pub suites: Vec<(Suite, Arc<Library>)>,
+    pub suites: Vec<(Arc<Suite>, Arc<Library>)>,
     /// The server of the command line, after `--`.
     pub command: Option<Arc<Server>>,
     /// `--var`.
@@ -48,7 +48,6 @@ pub fn make(inputs: Inputs<'_>, diagnostics: &mut Diagnostics) -> Plan {
     let mut drafts: Vec<Draft> = Vec::new();
     for (suite, library) in suites {
         let captured = Arc::new(captured(&suite));
-        let suite = Arc::new(suite);
         let scope = Scope {
             suite: suite.clone(),
             vars: vars.clone(),

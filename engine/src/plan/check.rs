@@ -103,6 +103,10 @@ impl Build<'_> {
             Field::NoResponse if matches!(value.kind, Kind::Bool(false)) => {}
             Field::NoResponse => self.push(*field, value, Rule::Silence),
             Field::Files => self.files(*field, value),
+            Field::Http => {
+                let expected = self.expected(&lower_case_headers(value), Mode::Partial);
+                self.push(*field, value, Rule::Value(expected));
+            }
             Field::Checks => value.items().unwrap_or_default().iter().for_each(|item| self.at(item)),
         }
     }
@@ -216,6 +220,20 @@ impl Build<'_> {
         }
         self.diagnostics.push(Diagnostic::error(message).at(self.source, node.span));
     }
+}
+
+/// Names of headers are compared in lower case, as they are found.
+fn lower_case_headers(value: &Node) -> Node {
+    let mut value = value.clone();
+    if let Kind::Map(entries) = &mut value.kind
+        && let Some(headers) = entries.iter_mut().find(|entry| entry.key == "headers")
+        && let Kind::Map(headers) = &mut headers.value.kind
+    {
+        headers.iter_mut().filter(|entry| !is_matcher_key(&entry.key)).for_each(|entry| {
+            entry.key = entry.key.to_ascii_lowercase();
+        });
+    }
+    value
 }
 
 fn is_matcher_key(key: &str) -> bool {

@@ -24,7 +24,7 @@ mod paint;
 mod progress;
 mod screen;
 mod suite;
-mod trouble;
+pub(super) mod trouble;
 
 use super::Reporter;
 use super::tail::Tail;

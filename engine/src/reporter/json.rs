@@ -13,6 +13,7 @@
 //! Fields are only ever added.
 
 use super::Reporter;
+use super::human::trouble;
 use super::results::{Finished, Results, Suite};
 use crate::event::{Direction, Event, Failure, Status, Summary};
 use crate::suite::Lane;
@@ -58,12 +59,23 @@ impl Reporter for Json {
     }
 }
 
-/// The object of one test, as the document holds it, from the events of its run.
+/// The object of one test, as the document holds it, from the events of its run; when it went wrong, with what the human
+/// report says of it as `text`, so that every framework can show the same.
 pub fn test_object(events: &[Event], id: &str) -> Option<String> {
+    #[derive(Serialize)]
+    struct Told<'a> {
+        #[serde(flatten)]
+        test: &'a Finished,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        text: Option<String>,
+    }
     let mut results = Results::default();
     events.iter().for_each(|event| results.event(event));
     let mut tests = results.suites.iter().flat_map(|suite| &suite.tests);
-    serde_json::to_string(tests.find(|test| test.result.test.id == id)?).ok()
+    let test = tests.find(|test| test.result.test.id == id)?;
+    let went_wrong = matches!(test.result.status, Status::Failed | Status::Faulted);
+    let text = went_wrong.then(|| trouble::text(&test.result, &test.tail));
+    serde_json::to_string(&Told { test, text }).ok()
 }
 
 #[derive(Serialize)]

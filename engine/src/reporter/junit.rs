@@ -173,6 +173,7 @@ fn write_tail(tail: &Tail, output: &mut impl Write) -> io::Result<()> {
             Direction::Sent => "→",
             Direction::Received => "←",
             Direction::Noise => "← noise:",
+            Direction::Http => "· http:",
         };
         let frames = tail.frames.kept.iter().map(|frame| format!("{} {}", arrow(frame.direction), frame.text));
         let frames = frames.collect::<Vec<_>>().join("\n");

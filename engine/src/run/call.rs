@@ -4,6 +4,7 @@ use super::line::{Awaits, Line};
 use super::window::Window;
 use crate::child::Exit;
 use crate::mcp::message::{Kind, Message};
+use crate::mcp::transport::http::outcome::Ended;
 use crate::source::{Json, Node};
 use crate::suite::{CancelAfter, Listing};
 use std::collections::HashSet;
@@ -51,6 +52,21 @@ pub(super) struct Call {
     pub(super) end: Option<End>,
     /// When its line was sent.
     pub(super) sent_at: Option<Instant>,
+    /// What became of it over HTTP.
+    pub(super) http: Http,
+}
+
+/// The side of a call that only HTTP has.
+#[derive(Debug, Default)]
+pub(super) struct Http {
+    /// The request that carries it.
+    pub(super) ticket: Option<u64>,
+    /// The answer so far: its head first, the rest when the request is over.
+    pub(super) outcome: Option<Box<Ended>>,
+    /// Whether it stays open until the request is over.
+    pub(super) to_the_end: bool,
+    /// What was sent, for a session that is opened anew.
+    pub(super) again: Option<Vec<u8>>,
 }
 
 /// A request that is taken back.
@@ -129,6 +145,8 @@ pub(super) enum End {
     StdoutClosed,
     /// An answer that is none.
     Malformed(String),
+    /// The request over HTTP is over, and no answer came.
+    Unanswered,
     /// The run was interrupted.
     Interrupted,
 }
@@ -153,6 +171,7 @@ impl Call {
             took: Duration::ZERO,
             end: None,
             sent_at: None,
+            http: Http::default(),
         }
     }
 

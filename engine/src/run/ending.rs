@@ -35,6 +35,10 @@ pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {
         End::StdoutClosed => {
             Fault::new(Code::ConnectionLost, format!("the server closed its stdout before it answered {what}"))
         }
+        End::Unanswered => match &call.http.outcome {
+            Some(outcome) => outcome.fault(&what),
+            None => Fault::new(Code::ConnectionLost, format!("no answer to {what}")),
+        },
         End::Malformed(why) => {
             Fault::new(Code::MalformedResponse, format!("the answer to {what} cannot be read: {why}"))
         }

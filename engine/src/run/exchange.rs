@@ -27,7 +27,7 @@ enum Heard {
 
 /// What became of a line.
 enum Sent {
-    Whole,
+    Whole(u64),
     Failed(io::Error),
     Late,
     Signal,
@@ -108,7 +108,7 @@ impl Exchange<'_> {
         let mut send = std::pin::pin!(connection.transport.send(bytes));
         let sent = std::future::poll_fn(|cx| {
             if let Poll::Ready(sent) = send.as_mut().poll(cx) {
-                return Poll::Ready(sent.map_or_else(Sent::Failed, |()| Sent::Whole));
+                return Poll::Ready(sent.map_or_else(Sent::Failed, Sent::Whole));
             }
             if alarm.poll(deadline, cx).is_ready() {
                 return Poll::Ready(Sent::Late);
@@ -118,7 +118,7 @@ impl Exchange<'_> {
         .await;
         // A pipe that the server closed says by itself that nothing more can be sent.
         *broken |= match &sent {
-            Sent::Whole => false,
+            Sent::Whole(_) => false,
             Sent::Failed(error) => error.kind() != io::ErrorKind::BrokenPipe,
             Sent::Late | Sent::Signal => true,
         };
@@ -134,10 +134,14 @@ impl Exchange<'_> {
         }
         let bytes = std::mem::take(&mut call.line.bytes);
         let sent = self.deliver(&bytes, deadline).await;
+        let over_http = self.session.connection.transport.http().is_some();
         let call = &mut self.calls[at];
+        if over_http && self.session.server.reinitialize {
+            call.http.again = Some(bytes.clone());
+        }
         call.window.sent(bytes);
         match sent {
-            Sent::Whole => {}
+            Sent::Whole(ticket) => call.http.ticket = over_http.then_some(ticket),
             // A closed pipe shows in what the server did next: its exit is awaited like an answer.
             Sent::Failed(error) => call.window.note(format!("the line could not be sent whole: {error}")),
             Sent::Late => {
@@ -147,7 +151,8 @@ impl Exchange<'_> {
             // It is heard again by whoever listens next.
             Sent::Signal => return,
         }
-        if call.line.awaits == Awaits::Nothing && !call.until_exit && !call.hopes_for_silence {
+        // Over HTTP even a notification is answered, with a status.
+        if call.line.awaits == Awaits::Nothing && !over_http && !call.until_exit && !call.hopes_for_silence {
             call.end = Some(End::Done);
         }
     }
@@ -169,9 +174,14 @@ impl Exchange<'_> {
             }
             Incoming::Stderr(text) => self.window().stderr(&text),
             Incoming::StderrClosed => {}
+            Incoming::Traffic(line) => self.window().traffic(line),
+            Incoming::Note(note) => self.window().note(note),
+            Incoming::Secret(value) => self.window().secrets.push(value),
+            Incoming::Head { ticket, head } => self.hear_head(ticket, head),
+            Incoming::Ended(ended) => self.hear_end(ended).await,
             Incoming::StdoutClosed => {
                 // The exit follows when the process ended; a server that only closed its stdout can answer nothing.
-                self.session.connection.transport.drain();
+                self.session.connection.transport.drain().await;
                 let Some(process) = self.session.connection.transport.process() else { return };
                 if process.child().try_exit().is_none() {
                     let waited = tokio::time::timeout(Duration::from_millis(200), process.child().wait());
@@ -228,7 +238,7 @@ impl Exchange<'_> {
         }
         call.window.received(message.clone());
         call.answer = Some(message);
-        if !call.until_exit {
+        if !call.until_exit && !call.http.to_the_end {
             call.end = Some(End::Done);
         }
     }
@@ -377,7 +387,7 @@ impl Exchange<'_> {
     }
 
     /// The window that is open now: the earliest call's that has not ended, or else the last one's.
-    fn window(&mut self) -> &mut Window {
+    pub(super) fn window(&mut self) -> &mut Window {
         let last = self.calls.len() - 1;
         let at = self.calls.iter().position(|call| call.end.is_none()).unwrap_or(last);
         &mut self.calls[at].window
@@ -424,7 +434,7 @@ impl Exchange<'_> {
 
     /// Takes in what is in the pipes already, and what comes while a step settles.
     async fn settle(&mut self) {
-        self.session.connection.transport.drain();
+        self.session.connection.transport.drain().await;
         while let Some(queued) = self.session.connection.transport.next_queued() {
             self.hear(queued).await;
         }

@@ -125,6 +125,7 @@ impl Judge<'_> {
                     Field::Structured => outcome.structured(),
                     Field::Content => outcome.content(),
                     Field::ExitCode => outcome.exit_code.as_ref(),
+                    Field::Http => outcome.http.as_ref(),
                     Field::Task => outcome.task.as_ref(),
                     Field::IsError => {
                         owned = outcome.is_error();
@@ -208,6 +209,8 @@ impl Judge<'_> {
                 None => "the answer is a result, not an error".to_owned(),
             }),
             Field::Error | Field::ExitCode | Field::Task => None,
+            Field::Http if actual.is_none() => Some("this server is not spoken to over HTTP".to_owned()),
+            Field::Http => None,
             _ => outcome.in_words(),
         };
         let said = |failure: &Failure, hint: &String| failure.message == *hint || failure.hints.contains(hint);
@@ -303,7 +306,13 @@ pub(super) fn must_stay_silent(step: &Step, checks: &[Check]) -> bool {
 fn speaks_of_success(field: Field) -> bool {
     matches!(
         field,
-        Field::Response | Field::Result | Field::Error | Field::IsError | Field::NoResponse | Field::ExitCode
+        Field::Response
+            | Field::Result
+            | Field::Error
+            | Field::IsError
+            | Field::NoResponse
+            | Field::ExitCode
+            | Field::Http
     )
 }
 
@@ -326,6 +335,7 @@ fn root(field: Field) -> &'static str {
         Field::ExitCode => "$.exitCode",
         Field::NoResponse => "$.response",
         Field::Files => "$.files",
+        Field::Http => "$.http",
         Field::Checks => "$",
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Outcome<'a> {
     pub(super) took: Duration,
     /// The exit code, when the exit was awaited; `null` when a signal ended the process.
     pub(super) exit_code: Option<Json>,
+    /// The answer over HTTP.
+    pub(super) http: Option<Json>,
     /// The token under which the server told of its progress.
     pub(super) token: Option<&'a Json>,
     /// The task that the call became, as the server last told it.
@@ -51,7 +53,16 @@ impl Answer {
 impl<'a> Outcome<'a> {
     /// An answer and what came beside it, and nothing else.
     pub(super) fn new(answer: Option<Answer>, window: &'a Window) -> Outcome<'a> {
-        Outcome { answer, window, took: Duration::ZERO, exit_code: None, token: None, task: None, unfit: None }
+        Outcome {
+            answer,
+            window,
+            took: Duration::ZERO,
+            exit_code: None,
+            token: None,
+            task: None,
+            http: None,
+            unfit: None,
+        }
     }
 
     /// The `result`; one that is `null` beside an `error` says nothing.
@@ -170,6 +181,7 @@ impl<'a> Outcome<'a> {
         put("stdout", Some(Json::String(self.stdout())));
         put("duration", Some(json!(self.milliseconds())));
         put("exitCode", self.exit_code.clone());
+        put("http", self.http.clone());
         Json::Object(whole)
     }
 

@@ -5,11 +5,11 @@
 
 use super::file::{FileRun, State};
 use super::slot::{Desk, Slot};
-use super::stop::Stop;
 use super::worker::Progress;
 use super::{Options, Shared};
 use crate::event::{Outbox, Posted, Status};
 use crate::plan::{CasePlan, FilePlan, Part, Plan};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// A file whose tests are picked one by one.
@@ -28,7 +28,7 @@ impl Picked {
             plan: Plan { files: vec![file], tests, seed: None },
             options,
             outbox: Outbox::default(),
-            stop: Stop::default(),
+            stop: Arc::default(),
             next_file: AtomicUsize::new(0),
             next_session: AtomicUsize::new(0),
             failures: AtomicUsize::new(0),

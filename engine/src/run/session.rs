@@ -39,6 +39,8 @@ pub(super) struct Session {
     pub(super) turns: HashMap<String, usize>,
     /// The tools' output schemas, once they were asked for.
     pub(super) output_schemas: Option<HashMap<String, Option<Expected>>>,
+    /// Values that were fetched on the way, and that no report may show.
+    pub(super) secrets: Vec<String>,
     /// Rings when a step has waited long enough.
     pub(super) alarm: Alarm,
     /// The subscriptions of the modern era: to what, and under which id.
@@ -78,27 +80,25 @@ impl Session {
             Ok(session) => session,
             Err(fault) => return Err(Box::new(Failed { fault, window })),
         };
-        let none = Respond::default();
-        let (captures, tmp, meta) = (HashMap::new(), session.tmp(), session.meta());
-        let scripts = opening.file.map(|file| Scripts {
-            step: &none,
-            suite: &file.suite.respond,
-            server: &opening.server.respond,
-            capabilities: opening.capabilities,
-            scope: &file.scope,
-            row: None,
-            moment: Moment { captures: &captures, tmp: &tmp, meta: &meta },
-        });
+        let (none, captures) = (Respond::default(), HashMap::new());
+        let (tmp, meta) = (session.tmp(), session.meta());
+        let moment = Moment { captures: &captures, tmp: &tmp, meta: &meta };
+        let scripts = opening.file.map(|file| scripts(file, opening.server, opening.capabilities, &none, moment));
         let mut start = Start { window: &mut window, scripts, turns: Turns::default(), server_turns: HashMap::new() };
         let begun = tokio::select! {
             begun = session.connection.begin(opening.handshake, &mut start) => begun,
             () = listener.interrupted() => Err(Fault::new(Code::StartFailed, "interrupted while the server was starting")),
         };
         match begun {
-            Ok(introduction) => Ok((session, introduction)),
+            Ok(mut introduction) => {
+                introduction.notes.append(&mut window.notes);
+                session.secrets = window.secrets;
+                Ok((session, introduction))
+            }
             Err(fault) => {
-                let mut how = format!("it was started with `{}`", session.server.command_line());
-                if std::env::current_dir().is_ok_and(|ours| ours != session.server.cwd) {
+                let mut how = session.server.reached();
+                let started = !session.server.command.is_empty();
+                if started && std::env::current_dir().is_ok_and(|ours| ours != session.server.cwd) {
                     how.push_str(&format!(" in `{}`", session.server.cwd.display()));
                 }
                 let fault = fault.hint(how);
@@ -110,7 +110,7 @@ impl Session {
 
     fn start(opening: &Opening<'_>) -> Result<Session, Fault> {
         let tmp = Tmp::new(opening.server)?;
-        let target = opening.server.target(&tmp, opening.capabilities, opening.environment);
+        let target = opening.server.target(&tmp, opening.capabilities, opening.environment)?;
         Ok(Session {
             name: opening.name.clone(),
             server: opening.server.clone(),
@@ -120,10 +120,23 @@ impl Session {
             broken: false,
             turns: HashMap::new(),
             output_schemas: None,
+            secrets: Vec::new(),
             alarm: Alarm::default(),
             listening: Vec::new(),
             tmp,
         })
+    }
+
+    /// Goes on after a pause, with the scripts of a file for what the server asks meanwhile.
+    pub(super) async fn resume(&mut self, file: &FilePlan) -> Option<String> {
+        let (none, captures) = (Respond::default(), HashMap::new());
+        let (tmp, meta) = (self.tmp(), self.meta());
+        let moment = Moment { captures: &captures, tmp: &tmp, meta: &meta };
+        let scripts = scripts(file, &self.server, &self.capabilities, &none, moment);
+        let mut window = Window::default();
+        let (turns, server_turns) = (Turns::default(), HashMap::new());
+        let mut start = Start { window: &mut window, scripts: Some(scripts), turns, server_turns };
+        self.connection.resume(&mut start).await
     }
 
     /// `${tmp}`.
@@ -177,6 +190,18 @@ impl Witness for Start<'_> {
         self.window.stderr(text);
     }
 
+    fn traffic(&mut self, line: String) {
+        self.window.traffic(line);
+    }
+
+    fn note(&mut self, note: String) {
+        self.window.note(note);
+    }
+
+    fn secret(&mut self, value: String) {
+        self.window.secrets.push(value);
+    }
+
     /// The turns of a list of answers belong to the steps: here they begin anew.
     fn answer(&mut self, id: &Json, method: &str, request: &Message) -> Option<Json> {
         let Some(scripts) = &self.scripts else { return Some(lifecycle::refusal(id, method)) };
@@ -202,4 +227,28 @@ impl Witness for Window {
     fn stderr(&mut self, text: &str) {
         Window::stderr(self, text);
     }
+
+    fn traffic(&mut self, line: String) {
+        Window::traffic(self, line);
+    }
+
+    fn note(&mut self, note: String) {
+        Window::note(self, note);
+    }
+
+    fn secret(&mut self, value: String) {
+        self.secrets.push(value);
+    }
+}
+
+/// What answers a server while it starts.
+fn scripts<'a>(
+    file: &'a FilePlan,
+    server: &'a Server,
+    capabilities: &'a Json,
+    none: &'a Respond,
+    moment: Moment<'a>,
+) -> Scripts<'a> {
+    let (suite, server) = (&file.suite.respond, &server.respond);
+    Scripts { step: none, suite, server, capabilities, scope: &file.scope, row: None, moment }
 }

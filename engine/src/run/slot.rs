@@ -1,17 +1,20 @@
 //! A place for a session: opened when the first step needs it, opened anew after it ended.
 
 use super::Shared;
+use super::early::First;
 use super::fault::Fault;
 use super::session::{Failed, Opening, Session};
 use super::stop::Listener;
 use super::window::Window;
 use crate::event::{Body, Log, LogFrom, SessionClosed, SessionOpened, What};
 use crate::mcp::era::Era;
+use crate::mcp::lifecycle::Introduction;
+use crate::plan::FilePlan;
 use crate::source::Json;
 use crate::suite::server::Server;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What a worker needs to tell what happens.
 pub(super) struct Desk<'a> {
@@ -24,6 +27,13 @@ pub(super) struct Desk<'a> {
 impl Desk<'_> {
     pub(super) fn post(&self, body: Body) {
         self.shared.outbox.post(self.file, What::Event(body));
+    }
+
+    /// Values that no report may show from here on.
+    fn keep_secret(&self, values: &[String]) {
+        for value in values {
+            self.shared.outbox.post(self.file, What::Secret(value.clone()));
+        }
     }
 
     /// Something worth knowing that is no failure.
@@ -43,6 +53,52 @@ pub(super) struct Slot {
     failed: Option<(Fault, Window)>,
     /// The test in which the server died: the rest of the file has no server.
     pub(super) lost_in: Option<String>,
+}
+
+/// What an attempt to open a session came to.
+struct Opened {
+    result: Result<(Session, Introduction), Box<Failed>>,
+    took: Duration,
+}
+
+/// A session that was opened before there was anybody to tell.
+pub(super) struct Ahead {
+    slot: Slot,
+    opened: Opened,
+}
+
+impl Ahead {
+    pub(super) async fn open(
+        first: &First,
+        name: Arc<str>,
+        environment: &[(String, String)],
+        listener: &mut Listener,
+    ) -> Ahead {
+        let slot = Slot::new(&first.server, &first.capabilities, true);
+        let opened = slot.attempt(name, environment, Some(&first.file), listener).await;
+        Ahead { slot, opened }
+    }
+
+    /// What the server said while it waited belongs to no step.
+    pub(super) async fn resume(&mut self, first: &First) {
+        if let Ok((session, introduction)) = &mut self.opened.result {
+            introduction.notes.extend(session.resume(&first.file).await);
+        }
+    }
+
+    /// Ends the server again: nobody needs it.
+    pub(super) async fn abandon(&mut self) {
+        if let Ok((session, _)) = &mut self.opened.result {
+            session.connection.close(true, &mut ()).await;
+        }
+    }
+
+    /// Tells what happened, and hands the place over.
+    pub(super) fn arrive(self, desk: &Desk<'_>) -> Slot {
+        let Ahead { mut slot, opened } = self;
+        slot.arrive(opened, desk);
+        slot
+    }
 }
 
 impl Slot {
@@ -85,25 +141,39 @@ impl Slot {
     }
 
     async fn open(&mut self, desk: &mut Desk<'_>) {
-        let begun = Instant::now();
         let number = desk.shared.next_session.fetch_add(1, Ordering::Relaxed) + 1;
-        let opening = Opening {
-            name: format!("{}#{number}", self.server.name).into(),
-            server: &self.server,
-            capabilities: &self.capabilities,
-            environment: &desk.shared.options.environment,
-            handshake: self.handshake,
-            file: desk.file.and_then(|at| desk.shared.plan.files.get(at)),
-        };
-        match Session::open(opening, &mut desk.listener).await {
+        let name = format!("{}#{number}", self.server.name).into();
+        let file = desk.file.and_then(|at| desk.shared.plan.files.get(at));
+        let opened = self.attempt(name, &desk.shared.options.environment, file, &mut desk.listener).await;
+        self.arrive(opened, desk);
+    }
+
+    async fn attempt(
+        &self,
+        name: Arc<str>,
+        environment: &[(String, String)],
+        file: Option<&FilePlan>,
+        listener: &mut Listener,
+    ) -> Opened {
+        let begun = Instant::now();
+        let (server, capabilities, handshake) = (&self.server, &self.capabilities, self.handshake);
+        let opening = Opening { name, server, capabilities, environment, handshake, file };
+        let result = Session::open(opening, listener).await;
+        Opened { result, took: begun.elapsed() }
+    }
+
+    /// Takes what an attempt came to, and tells it.
+    fn arrive(&mut self, opened: Opened, desk: &Desk<'_>) {
+        match opened.result {
             Ok((session, introduction)) => {
+                desk.keep_secret(&session.secrets);
                 desk.post(Body::SessionOpened(SessionOpened {
                     session: session.name.clone(),
                     server: self.server.name.clone(),
                     server_info: introduction.server_info,
                     era: introduction.era.map(Era::name),
                     protocol_version: introduction.protocol_version,
-                    duration_ms: begun.elapsed().as_secs_f64() * 1000.0,
+                    duration_ms: opened.took.as_secs_f64() * 1000.0,
                 }));
                 for note in introduction.notes {
                     desk.note(Some(&session.name), note);
@@ -111,6 +181,7 @@ impl Slot {
                 self.session = Some(session);
             }
             Err(failed) => {
+                desk.keep_secret(&failed.window.secrets);
                 if !desk.shared.stop.interrupted() {
                     desk.shared.start_failed.store(true, Ordering::Relaxed);
                 }
@@ -127,7 +198,7 @@ impl Slot {
         desk.post(Body::SessionClosed(SessionClosed {
             session: name,
             server,
-            exit: closed.exit.to_string(),
+            exit: closed.exit.map_or_else(|| "the connection was closed".to_owned(), |exit| exit.to_string()),
             by: closed.by,
             duration_ms: closed.took.as_secs_f64() * 1000.0,
         }));

@@ -231,6 +231,7 @@ impl Steps<'_, '_> {
         call.token = token;
         call.until_exit |= expects(Field::ExitCode);
         call.hopes_for_silence = silent || judge::must_stay_silent(step, ready.checks());
+        call.http.to_the_end = expects(Field::Http) && session.connection.transport.http().is_some();
         call.settle = step.settle.unwrap_or_default();
         if let Some(after) = step.cancel_after {
             // What would come late comes while the silence is waited for.
@@ -359,7 +360,9 @@ impl Steps<'_, '_> {
             session.connection.exit.filter(|_| call.until_exit).map(|exit| exit.code.map_or(Json::Null, Json::from));
         let task = call.task.as_mut().and_then(|task| task.told.take());
         let (token, unfit) = (call.token.as_ref(), call.unfit.as_ref());
-        let mut outcome = Outcome { took: call.took, exit_code, token, task, unfit, ..Outcome::new(answer, window) };
+        let http = call.http.outcome.as_ref().map(|outcome| outcome.to_json());
+        let mut outcome =
+            Outcome { took: call.took, exit_code, token, task, http, unfit, ..Outcome::new(answer, window) };
         let step = self.step_id(ready.number);
         let mut failures = {
             let _scope = matcher::Scope::enter(step.clone());
@@ -394,6 +397,8 @@ fn fault(ready: &Ready<'_>, call: &Call, session: &Session) -> Option<End> {
             Some(End::TimedOut)
         }
         End::Done => None,
+        // What came over HTTP is there to be judged, whatever it is.
+        End::Unanswered if ready.checks().iter().any(|check| check.field == Field::Http) => None,
         End::TimedOut if call.hopes_for_silence => None,
         End::TimedOut if call.line.awaits == Awaits::AnyAnswer && !call.until_exit => {
             let fields = [Field::Response, Field::Result, Field::Error, Field::IsError];

@@ -30,6 +30,8 @@ pub(super) struct Window {
     pub(super) oversize: bool,
     /// Things worth knowing that are no failure.
     pub(super) notes: Vec<String>,
+    /// Values that were fetched, and that no report may show.
+    pub(super) secrets: Vec<String>,
 }
 
 /// Something that crossed the pipe.
@@ -43,6 +45,7 @@ enum Entry {
         method: String,
         params: Json,
     },
+    Traffic(String),
 }
 
 impl Window {
@@ -62,6 +65,10 @@ impl Window {
     /// What a result asks for counts as a request of the server.
     pub(super) fn asked(&mut self, method: String, params: Json) {
         self.push(method.len(), Entry::Asked { method, params });
+    }
+
+    pub(super) fn traffic(&mut self, line: String) {
+        self.push(line.len(), Entry::Traffic(line));
     }
 
     pub(super) fn stderr(&mut self, text: &str) {
@@ -87,7 +94,7 @@ impl Window {
     /// Forgets what the engine itself asked and was answered: only what the server did on its own is left.
     pub(super) fn without_answers(mut self) -> Window {
         self.entries.retain(|entry| match entry {
-            Entry::Sent(_) => false,
+            Entry::Sent(_) | Entry::Traffic(_) => false,
             Entry::Received(message) => !matches!(message.kind, Kind::Response { .. }),
             Entry::Noise(_) | Entry::Asked { .. } => true,
         });
@@ -120,7 +127,7 @@ impl Window {
                 _ => None,
             },
             Entry::Asked { method, params } => Some((method.as_str(), params.clone())),
-            Entry::Sent(_) | Entry::Noise(_) => None,
+            Entry::Sent(_) | Entry::Noise(_) | Entry::Traffic(_) => None,
         })
     }
 
@@ -138,6 +145,7 @@ impl Window {
             Entry::Sent(line) => Some((Direction::Sent, String::from_utf8_lossy(line.trim_ascii_end()))),
             Entry::Received(message) => Some((Direction::Received, message.raw.as_str().into())),
             Entry::Noise(line) => Some((Direction::Noise, line.as_str().into())),
+            Entry::Traffic(line) => Some((Direction::Http, line.as_str().into())),
             Entry::Asked { .. } => None,
         })
     }

@@ -1,6 +1,6 @@
 //! A worker: one thread, one runtime, one file after the other, each server's process kept as long as its `restart` says.
 
-use super::slot::{Desk, Slot};
+use super::slot::{Ahead, Desk, Slot};
 use super::{Shared, file};
 use crate::event::{At, Body, Failure, FailureKind, Status, TestFinished, What};
 use crate::plan::FilePlan;
@@ -9,19 +9,26 @@ use crate::suite::server::Restart;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
+use tokio::runtime::Runtime;
 
 /// How far a file has come: the status of every test that is over.
 pub(super) type Progress = RefCell<Vec<Option<Status>>>;
 
-/// Runs files until there is none left. A bug in the engine costs the rest of the file it struck, never the report.
-pub(super) fn run(shared: &Shared) {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+/// Runs files, the one of its number first, until there is none left. A bug in the engine costs the rest of the file it
+/// struck, never the report.
+pub(super) fn run(shared: &Shared, number: usize, ahead: Option<(Runtime, Ahead)>) {
+    let (runtime, ahead) = match ahead {
+        Some((runtime, ahead)) => (Ok(runtime), Some(ahead)),
+        None => (tokio::runtime::Builder::new_current_thread().enable_all().build(), None),
+    };
+    let Ok(runtime) = runtime else {
+        lose(shared, number);
         return abandon_all(shared, "no runtime can be made for a worker");
     };
-    let mut slots: Vec<Slot> = Vec::new();
-    loop {
-        let at = shared.next_file.fetch_add(1, Ordering::Relaxed);
-        let Some(plan) = shared.plan.files.get(at) else { break };
+    let desk = Desk { shared, listener: shared.stop.listen(), file: Some(number) };
+    let mut slots: Vec<Slot> = ahead.map(|ahead| ahead.arrive(&desk)).into_iter().collect();
+    let mut at = number;
+    while let Some(plan) = shared.plan.files.get(at) {
         let progress: Progress = RefCell::new(vec![None; plan.cases.len()]);
         let ran = catch_unwind(AssertUnwindSafe(|| {
             runtime.block_on(async {
@@ -36,6 +43,7 @@ pub(super) fn run(shared: &Shared) {
             abandon(shared, plan, at, &progress, &panic_text(&*panic));
         }
         shared.outbox.post(Some(at), What::FileDone);
+        at = shared.next_file.fetch_add(1, Ordering::Relaxed);
     }
     let ended = catch_unwind(AssertUnwindSafe(|| {
         runtime.block_on(async {
@@ -74,6 +82,14 @@ fn abandon(shared: &Shared, plan: &FilePlan, at: usize, progress: &Progress, why
             attempts: None,
         };
         shared.outbox.post(Some(at), What::Event(Body::TestFinished(finished)));
+    }
+}
+
+/// Reports the first file of a worker that is not there.
+pub(super) fn lose(shared: &Shared, number: usize) {
+    if let Some(plan) = shared.plan.files.get(number) {
+        abandon(shared, plan, number, &RefCell::new(Vec::new()), "a worker could not begin");
+        shared.outbox.post(Some(number), What::FileDone);
     }
 }
 

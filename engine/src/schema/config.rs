@@ -2,7 +2,7 @@
 
 use super::extension::{EXTENSION, PLUGIN};
 use super::suite::ANSWERS;
-use super::table::{HTTP_LATER, Key, Later, Table, Takes};
+use super::table::{Key, Table, Takes};
 use Takes::{Anything, Boolean, Choice, Duration, Filled, List, Map, OneOf, Regex, Scalar, Size, Text};
 
 const CAPABILITY: Takes = OneOf(&[Boolean, Map(&Anything)]);
@@ -44,14 +44,33 @@ static SERVER_KEYS: &[Key] = &[
     Key::new("fixture", Text, "./fixture", "A folder copied into `${tmp}` before the server starts."),
     Key::new("barrier", Boolean, "false", "Whether start-up ends with an awaited ping (true)."),
     Key::new("maxLine", Size, "64MiB", "The longest line the server may send (64 MiB)."),
-];
-
-const HTTP: &[Later] = &[
-    Later { name: "url", waits_for: HTTP_LATER },
-    Later { name: "headers", waits_for: HTTP_LATER },
-    Later { name: "auth", waits_for: HTTP_LATER },
-    Later { name: "tls", waits_for: HTTP_LATER },
-    Later { name: "waitForReady", waits_for: HTTP_LATER },
+    Key::new(
+        "url",
+        Text,
+        "http://127.0.0.1:8080/mcp",
+        "Where the server is reached over HTTP; with a `command` it is started first, and `${port}` is a free port.",
+    ),
+    Key::new("headers", Map(&Scalar), "{X-Api-Key: \"${API_KEY}\"}", "Sent with every request; `${VAR}` reads ours."),
+    Key::new("auth", Takes::Table(&AUTH), "{bearerEnv: TOKEN}", "How the client shows who it is."),
+    Key::new("tls", Takes::Table(&TLS), "{caBundle: ./ca.pem}", "Whom the client trusts."),
+    Key::new(
+        "waitForReady",
+        Duration,
+        "30s",
+        "How long it is tried to connect before the handshake; `startupTimeout` when a command is started.",
+    ),
+    Key::new(
+        "transport",
+        Choice(&["http", "sse"]),
+        "sse",
+        "`http` is Streamable HTTP, `sse` the older HTTP+SSE of 2024-11-05 (http).",
+    ),
+    Key::new(
+        "reinitialize",
+        Boolean,
+        "true",
+        "Whether a session that the server answers with 404 is opened anew, and the step sent again (false).",
+    ),
 ];
 
 /// What a config has beside a server.
@@ -91,8 +110,8 @@ pub static SERVER: Table = Table {
     example: "{command: node, args: [server.js]}",
     groups: &[SERVER_KEYS],
     one_of: &[],
-    required: &["command"],
-    later: HTTP,
+    required: &[],
+    later: &[],
     elsewhere: &[(&[CONFIG_ONLY], "belongs to the top level of the config")],
 };
 
@@ -105,14 +124,44 @@ pub static CONFIG: Table = Table {
     groups: &[SERVER_KEYS, CONFIG_ONLY],
     one_of: &[],
     required: &[],
-    later: &[
-        Later { name: "url", waits_for: HTTP_LATER },
-        Later { name: "headers", waits_for: HTTP_LATER },
-        Later { name: "auth", waits_for: HTTP_LATER },
-        Later { name: "tls", waits_for: HTTP_LATER },
-        Later { name: "waitForReady", waits_for: HTTP_LATER },
-    ],
+    later: &[],
     elsewhere: &[(&[super::suite::LANES], "belongs in a suite file (`*.test.mcp.yml`)")],
+};
+
+/// `auth: {…}`.
+pub static AUTH: Table = Table {
+    name: "auth",
+    title: "`auth`",
+    doc: "How the client shows who it is: a bearer token, or OAuth 2 client credentials that fetch one.",
+    example: "{bearerEnv: TOKEN}",
+    groups: &[&[
+        Key::new("bearerEnv", Text, "TOKEN", "The environment variable that holds the bearer token."),
+        Key::new("tokenUrl", Text, "https://auth.example/token", "Where a token is fetched with client credentials."),
+        Key::new("clientIdEnv", Text, "CLIENT_ID", "The environment variable that holds the client's id."),
+        Key::new("clientSecretEnv", Text, "CLIENT_SECRET", "The environment variable that holds the client's secret."),
+        Key::new("scope", Text, "mcp:read", "The scope that is asked for."),
+        Key::new("resource", Text, "https://api.example/mcp", "The resource that the token is for (RFC 8707)."),
+    ]],
+    one_of: &[],
+    required: &[],
+    later: &[],
+    elsewhere: &[],
+};
+
+/// `tls: {…}`.
+pub static TLS: Table = Table {
+    name: "tls",
+    title: "`tls`",
+    doc: "Whom the client trusts, beside the certificates of the system.",
+    example: "{caBundle: ./ca.pem}",
+    groups: &[&[
+        Key::new("caBundle", Text, "./ca.pem", "A PEM file of certificates that are trusted too."),
+        Key::new("verify", Boolean, "false", "Whether certificates are judged at all (true); refused when `CI=true`."),
+    ]],
+    one_of: &[],
+    required: &[],
+    later: &[],
+    elsewhere: &[],
 };
 
 /// `client: {…}`.

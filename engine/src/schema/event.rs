@@ -117,7 +117,7 @@ fn frame() -> Value {
     let properties = json!({
         "session": text("The session it crossed."),
         "step": reference("step"),
-        "direction": { "enum": ["sent", "received", "noise"] },
+        "direction": { "enum": ["sent", "received", "noise", "http"] },
         "text": text("The line, without its end; long ones are cut in the middle."),
         "cut": count("How many bytes were cut out."),
     });

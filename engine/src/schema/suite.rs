@@ -2,7 +2,7 @@
 
 use super::config::{CLIENT, SERVER};
 use super::extension::IMPORTS;
-use super::table::{HTTP_LATER, Key, Later, Table, Takes};
+use super::table::{Key, Table, Takes};
 use Takes::{Anything, Boolean, Choice, Count, Duration, Filled, List, Map, Mapping, OneOf, Path, Text, True};
 
 const TESTS: Takes = Filled(&Takes::Table(&CASE));
@@ -132,7 +132,12 @@ pub static ACTIONS: &[Key] = &[
         "\"file:///{path}\"",
         "Reads the resource of a template; the values of its variables stand in `args`.",
     ),
-    Key::new("subscribe", Text, "\"file:///a.txt\"", "Asks to hear when a resource changes, or a list: `tools`, `prompts`, `resources`."),
+    Key::new(
+        "subscribe",
+        Text,
+        "\"file:///a.txt\"",
+        "Asks to hear when a resource changes, or a list: `tools`, `prompts`, `resources`.",
+    ),
     Key::new("unsubscribe", Text, "\"file:///a.txt\"", "Asks to hear no more of it."),
     Key::new("prompt", Text, "greet", "Gets a prompt; its arguments stand in `args`."),
     Key::new(
@@ -377,6 +382,12 @@ pub static EXPECT: Table = Table {
             "Files below `${tmp}`, from path to a matcher over the content.",
         ),
         Key::new(
+            "http",
+            Map(&Anything),
+            "{status: 401}",
+            "The answer over HTTP: `status`, `headers`, `body`, `events`, `error`; only the written keys are compared.",
+        ),
+        Key::new(
             "checks",
             List(&Takes::Table(&CHECK)),
             "[{at: $.result.total, is: 3}]",
@@ -385,7 +396,7 @@ pub static EXPECT: Table = Table {
     ]],
     one_of: &[],
     required: &[],
-    later: &[Later { name: "http", waits_for: HTTP_LATER }],
+    later: &[],
     elsewhere: &[(&[STEP_KEYS, CASE_ONLY], "belongs beside `expect`, not in it")],
 };
 

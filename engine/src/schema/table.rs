@@ -32,9 +32,6 @@ pub struct Later {
     pub waits_for: &'static str,
 }
 
-/// Why the keys of HTTP transports wait.
-pub(super) const HTTP_LATER: &str = "Streamable HTTP comes in a later version";
-
 /// One key.
 #[derive(Debug)]
 pub struct Key {

@@ -55,7 +55,7 @@ fn what_the_parser_refuses_the_schema_refuses() {
         "tests: [{it: a, steps: [{tags: [x], ping: true}]}]",
         "tests: [{it: a, complete: {prompt: a, template: b, argument: c, value: d}}]",
         "imports: []\ntests: [{it: a, ping: true}]",
-        "server: {url: x}\ntests: [{it: a, ping: true}]",
+        "server: {urls: x}\ntests: [{it: a, ping: true}]",
         "respond: {roots: {}}\ntests: [{it: a, ping: true}]",
     ];
     let schema = super::suite();
@@ -71,7 +71,7 @@ fn configs_are_valid() {
         "command: node\nservers: {a: {command: x}}\nsecrets: [A]\nreporters: [human]\nfixture: x\ncwd: y\nx-note: 1";
     assert_eq!(valid(&super::config(), &yaml(config)), Ok(()));
     assert!(valid(&super::config(), &yaml("comand: node")).is_err());
-    assert!(valid(&super::config(), &yaml("command: node\nurl: x")).is_err());
+    assert!(valid(&super::config(), &yaml("command: node\nurls: x")).is_err());
 }
 
 /// Tables name every key that the schema has, so it is enough that each table is reached and each key has words.

@@ -1,6 +1,7 @@
 //! A server under test, as a config or a suite defines it.
 
 pub(crate) mod parse;
+mod remote;
 mod target;
 mod tmp;
 pub mod variables;
@@ -10,6 +11,8 @@ pub use tmp::Tmp;
 use super::Respond;
 use crate::mcp::era::Protocol;
 use crate::mcp::target::{MAX_LINE, SHUTDOWN_TIMEOUT, STARTUP_TIMEOUT};
+use crate::mcp::transport::http::endpoint::{Auth, Flavour};
+use crate::mcp::transport::http::tls::Tls;
 use crate::source::{Json, Source, Span};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -28,10 +31,12 @@ pub struct Server {
     pub name: Arc<str>,
     /// Where it is written, for diagnostics; `None` for a command line.
     pub origin: Option<(Arc<Source>, Span)>,
-    /// The program.
+    /// The program; empty for a server that is running already.
     pub command: String,
     /// Its arguments.
     pub args: Vec<String>,
+    /// Where it is reached, when that is not its standard streams.
+    pub remote: Option<Remote>,
     /// Where it runs.
     pub cwd: PathBuf,
     /// Added to the inherited environment.
@@ -58,8 +63,27 @@ pub struct Server {
     pub barrier: bool,
     /// The longest line it may send, in bytes.
     pub max_line: usize,
+    /// Whether a session that the server has lost is opened anew.
+    pub reinitialize: bool,
     /// Values that came from the environment and are redacted in reports.
     pub secrets: Vec<String>,
+}
+
+/// A server behind a URL; `${tmp}` and `${port}` stay in its texts until it is reached.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    /// Where it listens.
+    pub url: String,
+    /// Sent with every request.
+    pub headers: Vec<(String, String)>,
+    /// How the client shows who it is.
+    pub auth: Auth,
+    /// Whom the client trusts.
+    pub tls: Tls,
+    /// Which of the two transports over HTTP it speaks.
+    pub flavour: Flavour,
+    /// How long it is tried again to connect before the handshake.
+    pub wait_for_ready: Option<Duration>,
 }
 
 /// How long a server's process is kept.
@@ -81,6 +105,14 @@ impl Server {
         Server::new(name, command, argv.iter().skip(1).cloned().collect(), cwd)
     }
 
+    /// A server behind a URL, with every setting at its default.
+    pub fn from_url(url: &str, cwd: PathBuf) -> Server {
+        let host = url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or(url);
+        let mut server = Server::new(host, String::new(), Vec::new(), cwd);
+        server.remote = Some(Remote::new(url.to_owned()));
+        server
+    }
+
     /// A server with every setting at its default.
     pub fn new(name: impl Into<Arc<str>>, command: String, args: Vec<String>, cwd: PathBuf) -> Server {
         Server {
@@ -88,6 +120,7 @@ impl Server {
             origin: None,
             command,
             args,
+            remote: None,
             cwd,
             env: Vec::new(),
             startup_timeout: STARTUP_TIMEOUT,
@@ -101,7 +134,22 @@ impl Server {
             fixture: None,
             barrier: true,
             max_line: MAX_LINE,
+            reinitialize: false,
             secrets: Vec::new(),
+        }
+    }
+}
+
+impl Remote {
+    /// A URL, with every setting at its default.
+    pub fn new(url: String) -> Remote {
+        Remote {
+            url,
+            headers: Vec::new(),
+            auth: Auth::None,
+            tls: Tls::default(),
+            flavour: Flavour::Streamable,
+            wait_for_ready: None,
         }
     }
 }

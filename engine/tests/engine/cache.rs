@@ -112,3 +112,26 @@ fn it_can_be_left_alone_and_cleaned() {
     assert!(cleaned.stdout.starts_with("removed "), "{}", cleaned.stdout);
     assert_eq!(std::fs::read_dir(place.path("cache/extensions")).unwrap().count(), 0);
 }
+
+/// A server starts while a component is compiled, and is ended again when the plan turns out to be wrong.
+#[test]
+fn on_a_cold_cache_servers_start_meanwhile_and_no_step_is_sent_too_early() {
+    let place = place();
+    let wrong = SUITE.replace("{ do: pass }", "{ check: refuse }");
+    place.write("suite.test.mcp.yml", &wrong);
+    let mcptest = |args: &[&str]| {
+        let mut command = place.command(&[&["run"], args].concat());
+        said(command.env("MCPTEST_CACHE_DIR", place.path("cache")).output().expect("the binary runs"))
+    };
+    let cold = mcptest(&[]);
+    assert_eq!(cold.code, 2, "{}{}", cold.stdout, cold.stderr);
+    assert_eq!(place.read("pids").lines().count(), 1, "the server was started, and nothing else of it");
+    place.assert_nothing_left();
+    let warm = mcptest(&[]);
+    assert_eq!((warm.code, &warm.stderr), (2, &cold.stderr), "with the code at hand the answer is the same");
+    assert_eq!(place.read("pids").lines().count(), 1, "and no server is started for it");
+    place.write("suite.test.mcp.yml", SUITE);
+    assert_eq!(mcptest(&["--no-cache"]).code, 0);
+    assert_eq!(place.read("pids").lines().count(), 2, "the server that was started first is the one that is used");
+    place.assert_nothing_left();
+}

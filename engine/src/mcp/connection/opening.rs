@@ -6,8 +6,7 @@
 //! auto     server/discover; a modern answer is kept to, any other one or none means legacy
 //! ```
 
-use super::{Connection, Modern, Witness, plain};
-use crate::child::Exit;
+use super::{Connection, Lost, Modern, Witness, plain};
 use crate::mcp::era::{self, Discovered, Era, MODERN, Protocol};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::lifecycle::{self, Introduction, REVISIONS};
@@ -37,30 +36,65 @@ impl Connection {
     /// Everything before the first request. Without a handshake nothing is sent, and the era is the one that the target
     /// names: `auto` cannot know it, and is legacy.
     pub async fn begin(&mut self, handshake: bool, witness: &mut dyn Witness) -> Result<Introduction, Fault> {
-        self.await_ready_line(witness).await?;
+        self.ready(witness).await?;
         match self.target.protocol.clone() {
             protocol @ Protocol::Modern(_) if !handshake => {
                 Ok(self.speak_modern(protocol.modern_revision(), None, Json::Null))
             }
             _ if !handshake => Ok(Introduction::default()),
-            Protocol::Legacy(revision) => self.initialize(revision.as_deref(), witness).await,
+            Protocol::Legacy(_) => self.initialize(witness).await,
             protocol @ Protocol::Modern(_) => self.discover(&protocol, witness).await,
             Protocol::Auto => self.probe(witness).await,
         }
     }
 
-    async fn initialize(&mut self, revision: Option<&str>, witness: &mut dyn Witness) -> Result<Introduction, Fault> {
+    /// The process is up, and whatever the transport needs is done.
+    async fn ready(&mut self, witness: &mut dyn Witness) -> Result<(), Fault> {
+        self.await_ready_line(witness).await?;
+        let patience = self.target.startup_timeout;
+        if let Some(http) = self.transport.http() {
+            let prepared = http.prepare(patience).await;
+            self.note_queued(witness).map_err(Lost::early)?;
+            prepared?;
+        }
+        Ok(())
+    }
+
+    /// The handshake of the legacy era.
+    pub async fn initialize(&mut self, witness: &mut dyn Witness) -> Result<Introduction, Fault> {
+        let revision = self.target.protocol.revision().map(str::to_owned);
         let id = self.fresh_id();
-        let request = lifecycle::initialize(&id, revision, &self.target.capabilities);
+        let request = lifecycle::initialize(&id, revision.as_deref(), &self.target.capabilities);
         let value = self.ask_in_time("initialize", &request, &id, witness).await?;
-        let mut introduction =
-            lifecycle::introduction(&value, revision).map_err(|message| Fault::new(Code::HandshakeFailed, message))?;
+        let mut introduction = lifecycle::introduction(&value, revision.as_deref())
+            .map_err(|message| Fault::new(Code::HandshakeFailed, message))?;
+        if let (Some(http), Some(revision)) = (self.transport.http(), &introduction.protocol_version) {
+            http.negotiated(revision);
+        }
         self.send(&lifecycle::initialized(), witness).await;
+        if let Some(http) = self.transport.http() {
+            http.listen_to_server().await;
+        }
         if self.target.barrier {
-            let note = self.barrier(witness).await.map_err(ended_early)?;
+            let note = self.barrier(witness).await.map_err(Lost::early)?;
             introduction.notes.extend(note);
         }
         Ok(introduction)
+    }
+
+    /// Goes on after a pause: what came meanwhile belongs to nothing that is asked from now on. The note says that the
+    /// server did not answer.
+    pub async fn resume(&mut self, witness: &mut dyn Witness) -> Option<String> {
+        if !self.target.barrier || self.exit.is_some() {
+            return None;
+        }
+        if self.modern.is_some() {
+            self.transport.drain().await;
+            let _ = self.note_queued(witness);
+            return None;
+        }
+        // An exit is kept, and met by whoever asks next.
+        self.barrier(witness).await.unwrap_or_default()
     }
 
     /// Opens a modern conversation: a server that does not speak that era is a fault.
@@ -84,22 +118,22 @@ impl Connection {
             Probed::Answered(discovered) => match self.commit(discovered, revision, witness).await? {
                 Ok(introduction) => return Ok(introduction),
                 Err(_) => {
-                    if let Ok(introduction) = self.initialize(None, witness).await {
+                    if let Ok(introduction) = self.initialize(witness).await {
                         return Ok(introduction);
                     }
                     self.restart(witness).await?;
-                    self.initialize(None, witness).await
+                    self.initialize(witness).await
                 }
             },
             Probed::Ended => {
                 self.restart(witness).await?;
-                let mut introduction = self.initialize(None, witness).await?;
+                let mut introduction = self.initialize(witness).await?;
                 introduction.notes.push(unprobed("the server ended at `server/discover`"));
                 Ok(introduction)
             }
             Probed::Silent => {
                 self.restart(witness).await?;
-                let mut introduction = self.initialize(None, witness).await?;
+                let mut introduction = self.initialize(witness).await?;
                 introduction.notes.push(unprobed("the server left `server/discover` unanswered"));
                 Ok(introduction)
             }
@@ -112,20 +146,20 @@ impl Connection {
         let deadline = Instant::now() + self.target.startup_timeout;
         let (id, ping) = (self.fresh_id(), self.fresh_id());
         let request = era::discover(&id, &era::meta(revision, &self.target.capabilities));
-        if timeout_at(deadline, self.send(&request, witness)).await.is_err() {
-            return Ok(Probed::Silent);
-        }
-        let mut answer = self.await_answer(&[&id], deadline.min(Instant::now() + PROBE), witness).await;
+        let Ok(ticket) = timeout_at(deadline, self.send(&request, witness)).await else { return Ok(Probed::Silent) };
+        let mut answer = self.await_answer(&[&id], ticket, deadline.min(Instant::now() + PROBE), witness).await;
         if let Ok(None) = answer {
             let message = json!({"jsonrpc": "2.0", "id": ping, "method": "ping"});
             answer = match timeout_at(deadline, self.send(&message, witness)).await {
-                Ok(()) => self.await_answer(&[&id, &ping], deadline, witness).await,
+                Ok(_) => self.await_answer(&[&id, &ping], ticket, deadline, witness).await,
                 Err(_) => Ok(None),
             };
         }
         Ok(match answer {
-            Err(_) => Probed::Ended,
-            Ok(Some(answer)) if answer.id() == Some(&id) => {
+            Err(Lost::Exited(_)) => Probed::Ended,
+            // A refusal without a word of JSON-RPC is one that a server of the modern era does not give.
+            Err(lost) => Probed::Answered(Discovered::Legacy(lost.early_at("server/discover").message)),
+            Ok(Some(answer)) if answer.id() != Some(&ping) => {
                 Probed::Answered(era::discovered(&read(&answer, "server/discover")?))
             }
             Ok(_) => Probed::Silent,
@@ -174,7 +208,8 @@ impl Connection {
         if settled != revision {
             introduction.notes.push(format!("asked for protocol version {revision}, the server speaks {settled}"));
         }
-        self.clear(witness).map_err(ended_early)?;
+        self.transport.drain().await;
+        self.note_queued(witness).map_err(Lost::early)?;
         Ok(Ok(introduction))
     }
 
@@ -192,7 +227,7 @@ impl Connection {
         self.transport = Connection::start(self.target.clone())?.transport;
         self.exit = None;
         self.overdue.clear();
-        self.await_ready_line(witness).await
+        self.ready(witness).await
     }
 
     /// Asks something that must be answered before the server is ready.
@@ -204,7 +239,8 @@ impl Connection {
         witness: &mut dyn Witness,
     ) -> Result<Json, Fault> {
         let patience = self.target.startup_timeout;
-        let answer = self.ask(request, id, Instant::now() + patience, witness).await.map_err(ended_early)?;
+        let answer =
+            self.ask(request, id, Instant::now() + patience, witness).await.map_err(|lost| lost.early_at(method))?;
         let answer = answer.ok_or_else(|| {
             let message = format!("no answer to `{method}` within `startupTimeout` ({})", plain(patience));
             Fault::new(Code::HandshakeFailed, message)
@@ -234,7 +270,16 @@ impl Connection {
                 }
             }
             if let Some(exit) = self.note(incoming, witness) {
-                return Err(ended_early(exit));
+                return Err(Lost::Exited(exit).early());
+            }
+        }
+        Ok(())
+    }
+
+    fn note_queued(&mut self, witness: &mut dyn Witness) -> Result<(), Lost> {
+        while let Some(incoming) = self.transport.next_queued() {
+            if let Some(exit) = self.note(incoming, witness) {
+                return Err(Lost::Exited(exit));
             }
         }
         Ok(())
@@ -242,11 +287,12 @@ impl Connection {
 
     /// An awaited `ping`: what a server does on start-up comes before its answer, and so belongs to nothing that is asked
     /// later. The note says that no answer came.
-    async fn barrier(&mut self, witness: &mut dyn Witness) -> Result<Option<String>, Exit> {
+    async fn barrier(&mut self, witness: &mut dyn Witness) -> Result<Option<String>, Lost> {
         let id = self.fresh_id();
         let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
         let answered = self.ask(&ping, &id, Instant::now() + BARRIER, witness).await?.is_some();
-        self.clear(witness)?;
+        self.transport.drain().await;
+        self.note_queued(witness)?;
         if answered {
             return Ok(None);
         }
@@ -255,17 +301,6 @@ impl Connection {
             "the server did not answer `ping` within {}; `barrier: false` in its config leaves the ping out",
             plain(BARRIER)
         )))
-    }
-
-    /// Takes in what is there already, so that it belongs to nothing that is asked later.
-    fn clear(&mut self, witness: &mut dyn Witness) -> Result<(), Exit> {
-        self.transport.drain();
-        while let Some(incoming) = self.transport.next_queued() {
-            if let Some(exit) = self.note(incoming, witness) {
-                return Err(exit);
-            }
-        }
-        Ok(())
     }
 }
 
@@ -289,8 +324,4 @@ fn foreign(supported: &[String]) -> Fault {
 
 fn unprobed(what: &str) -> String {
     format!("{what}, so it was started anew in the legacy era; `protocol: legacy` in its config leaves the probe out")
-}
-
-fn ended_early(exit: Exit) -> Fault {
-    Fault::new(Code::StartFailed, format!("the server ended before it was ready ({exit})"))
 }

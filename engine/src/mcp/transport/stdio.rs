@@ -143,7 +143,7 @@ impl Stdio {
             rest.keep(incoming);
         }
         let Shutdown { exit, by, took } = shutdown;
-        Closed { exit, by, took, rest: rest.kept, dropped: rest.dropped }
+        Closed { exit: Some(exit), by, took, rest: rest.kept, dropped: rest.dropped }
     }
 
     /// Ready once, when the process has ended and its last words are in the queue.

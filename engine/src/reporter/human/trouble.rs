@@ -7,10 +7,12 @@ use crate::event::{Direction, FailureKind, TestFinished};
 use crate::reporter::failure::{Style, render_all};
 use crate::reporter::tail::Tail;
 use crate::reporter::text::{count, cut_middle, rows};
-use std::io;
-use std::sync::Arc;
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 
 const INDENT: &str = "    ";
+/// Columns of a text that is shown elsewhere.
+const WIDTH: usize = 100;
 /// Rows of the terminal that one frame may take below a failure; the rest is cut out of its middle.
 const FRAME_ROWS: usize = 6;
 
@@ -37,6 +39,33 @@ pub(super) fn show(
         stderr(tail, look, screen)?;
     }
     screen.gap()
+}
+
+/// The same as plain text of its own, for somebody else's report.
+pub(in crate::reporter) fn text(finished: &TestFinished, tail: &Tail) -> String {
+    let (written, width) = (Written::default(), WIDTH + INDENT.len());
+    let look = Look { color: false, width, live: false, quiet: false, verbose: false, show_frames: false };
+    let mut screen = Screen::new(Box::new(written.clone()));
+    // Memory takes whatever is written to it.
+    let _ = show(finished, tail, &[], look, &mut screen).and_then(|()| screen.flush());
+    let bytes = written.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let text = String::from_utf8_lossy(&bytes);
+    let lines: Vec<&str> = text.lines().map(|line| line.strip_prefix(INDENT).unwrap_or(line)).collect();
+    lines.join("\n").trim_end().to_owned()
+}
+
+/// What a screen wrote.
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The message of a fault that was told in full just above: a server that is gone faults the rest of its file, and one
@@ -93,6 +122,7 @@ pub(super) fn frame(direction: Direction, text: &str, look: Look, limit: usize) 
         Direction::Sent => paint.dim("→"),
         Direction::Received => paint.dim("←"),
         Direction::Noise => paint.warning("← noise:"),
+        Direction::Http => paint.dim("· http:"),
     };
     let room = look.width.saturating_sub(INDENT.len() + 2).max(20);
     let shown = visible(text);

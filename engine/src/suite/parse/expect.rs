@@ -38,7 +38,7 @@ impl Parser<'_> {
             Field::NoResponse => {
                 self.reader.only_true(given);
             }
-            Field::Notifications | Field::Requests | Field::Files if given.value.entries().is_none() => {
+            Field::Notifications | Field::Requests | Field::Files | Field::Http if given.value.entries().is_none() => {
                 self.reader.wrong_type(given);
             }
             Field::Duration => self.duration_bound(given),

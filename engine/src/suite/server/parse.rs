@@ -10,7 +10,7 @@ use crate::suite::Setting;
 use crate::suite::parse::respond;
 use std::path::{Path, PathBuf};
 
-/// Values from the environment shorter than this are not redacted: they would black out half of every report.
+/// Values shorter than this are not redacted.
 const SECRET_LENGTH: usize = 6;
 const RESTARTS: [Restart; 3] = [Restart::Run, Restart::File, Restart::Test];
 
@@ -34,43 +34,53 @@ pub(crate) fn server(
     setting: &Setting,
 ) -> Option<Server> {
     let origin = (reader.source.clone(), fields.head());
-    let has_later = fields.table.later.iter().any(|later| fields.place_of(later.name).is_some());
+    let has_url = fields.place_of("url").is_some();
     let command_place = fields.place_of("command").unwrap_or(origin.1);
     let mut definition = Definition { reader, setting, secrets: Vec::new() };
     let (command, args) = match definition.command(fields) {
         Some(argv) => argv,
-        // A `url` without a `command` is reported as what it is.
-        None if has_later => (String::new(), Vec::new()),
+        None if has_url => (String::new(), Vec::new()),
         None => {
-            let missing = definition.reader.error(origin.1, "a server needs a `command`");
+            let missing = definition.reader.error(origin.1, "a server needs a `command` or a `url`");
             missing.hints.push(format!("for example `{}`", SERVER.example));
             (String::new(), Vec::new())
         }
     };
     let written = definition.take(fields, "name").and_then(|given| definition.reader.text(given));
-    let name = written.or_else(|| name.map(str::to_owned)).unwrap_or_else(|| name_of(&command).to_owned());
+    let name = written.or_else(|| name.map(str::to_owned)).unwrap_or_else(|| match command.is_empty() {
+        true => "server".to_owned(),
+        false => name_of(&command).to_owned(),
+    });
     let cwd = definition.cwd(fields, &command, &args);
     let mut server = Server::new(name, command, args, cwd);
     server.origin = Some(origin);
     definition.process(fields, &mut server);
     definition.conversation(fields, &mut server);
+    definition.remote(fields, &mut server);
     server.secrets = definition.secrets;
     one_program(definition.reader, &server, command_place);
     Some(server)
 }
 
-struct Definition<'r, 'a> {
-    reader: &'r mut Reader<'a>,
-    setting: &'r Setting,
+pub(super) struct Definition<'r, 'a> {
+    pub(super) reader: &'r mut Reader<'a>,
+    pub(super) setting: &'r Setting,
     secrets: Vec<String>,
 }
 
 impl Definition<'_, '_> {
     /// Takes a key out, with environment variables filled in.
-    fn take(&mut self, fields: &mut Fields, name: &str) -> Option<Given> {
+    pub(super) fn take(&mut self, fields: &mut Fields, name: &str) -> Option<Given> {
         let mut given = fields.take(name)?;
-        self.fill(&mut given.value, name == "env");
+        self.fill(&mut given.value, matches!(name, "env" | "headers" | "url"));
         Some(given)
+    }
+
+    /// A value that no report shows; a short one would black out half of every report.
+    pub(super) fn secret(&mut self, value: &str) {
+        if value.chars().count() >= SECRET_LENGTH {
+            self.secrets.push(value.to_owned());
+        }
     }
 
     fn fill(&mut self, node: &mut Node, secret: bool) {
@@ -84,8 +94,7 @@ impl Definition<'_, '_> {
                     self.unset(node, &text, problem);
                 }
                 if secret {
-                    self.secrets
-                        .extend(filled.inserted.into_iter().filter(|value| value.chars().count() >= SECRET_LENGTH));
+                    filled.inserted.iter().for_each(|value| self.secret(value));
                 }
                 node.kind = Kind::String(filled.text);
             }
@@ -145,7 +154,7 @@ impl Definition<'_, '_> {
         items.into_iter().filter_map(|item| self.scalar(key, item)).collect()
     }
 
-    fn scalar(&mut self, key: &str, node: Node) -> Option<String> {
+    pub(super) fn scalar(&mut self, key: &str, node: Node) -> Option<String> {
         let found = node.describe();
         match node.kind {
             Kind::String(text) => Some(text),

@@ -1,25 +1,34 @@
 //! What the client needs to know of a server, with everything filled in.
 
-use super::variables::fill_tmp;
+use super::variables::fill_own;
 use super::{Server, Tmp};
 use crate::child::Spawn;
+use crate::mcp::fault::{Code, Fault};
 use crate::mcp::target::Target;
+use crate::mcp::transport::http::endpoint::{Endpoint, parse_header, parse_url};
 use crate::source::Json;
 use std::sync::Arc;
 
 impl Server {
     /// What a client needs to speak to one process of it; `environment` is added to what the process inherits.
-    pub fn target(&self, tmp: &Tmp, capabilities: &Arc<Json>, environment: &[(String, String)]) -> Target {
-        let fill = |text: &str| fill_tmp(text, tmp.text());
+    pub fn target(
+        &self,
+        tmp: &Tmp,
+        capabilities: &Arc<Json>,
+        environment: &[(String, String)],
+    ) -> Result<Target, Fault> {
+        let fill = |text: &str| fill_own(text, tmp.text(), &mut || tmp.port());
         let added = environment.iter().cloned();
-        let command = Spawn {
+        let command = (!self.command.is_empty() || self.remote.is_none()).then(|| Spawn {
             program: own_program(&fill(&self.command)),
             args: self.args.iter().map(|arg| fill(arg)).collect(),
             cwd: fill(&self.cwd.to_string_lossy()).into(),
             env: added.chain(self.env.iter().map(|(name, value)| (name.clone(), fill(value)))).collect(),
             inherit_env: true,
-        };
-        Target {
+        });
+        Ok(Target {
+            command,
+            endpoint: self.endpoint(&fill).map_err(|why| Fault::new(Code::StartFailed, why))?,
             startup_timeout: self.startup_timeout,
             ready_pattern: self.ready_pattern.clone(),
             shutdown_timeout: self.shutdown_timeout,
@@ -27,7 +36,32 @@ impl Server {
             capabilities: capabilities.clone(),
             barrier: self.barrier,
             max_line: self.max_line,
-            ..Target::command(command)
+        })
+    }
+
+    fn endpoint(&self, fill: &dyn Fn(&str) -> String) -> Result<Option<Endpoint>, String> {
+        let Some(remote) = &self.remote else { return Ok(None) };
+        let url = fill(&remote.url);
+        let mut endpoint = Endpoint {
+            auth: remote.auth.clone(),
+            tls: remote.tls.clone(),
+            flavour: remote.flavour,
+            wait_for_ready: remote.wait_for_ready,
+            ..Endpoint::new(parse_url(&url).map_err(|why| format!("`url` is `{url}`: {why}"))?)
+        };
+        for (name, value) in &remote.headers {
+            let (name, value) = parse_header(name, &fill(value))?;
+            endpoint.headers.insert(name, value);
+        }
+        Ok(Some(endpoint))
+    }
+
+    /// How it is reached, for messages.
+    pub fn reached(&self) -> String {
+        match &self.remote {
+            Some(remote) if self.command.is_empty() => format!("it is reached at `{}`", remote.url),
+            Some(remote) => format!("it was started with `{}` and is reached at `{}`", self.command_line(), remote.url),
+            None => format!("it was started with `{}`", self.command_line()),
         }
     }
 

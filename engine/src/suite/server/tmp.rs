@@ -1,8 +1,10 @@
-//! `${tmp}`: a folder of its own for every process of a server.
+//! `${tmp}` and `${port}`: a folder and a port of its own for every process of a server.
 
 use super::Server;
 use crate::mcp::fault::{Code, Fault};
+use std::cell::OnceCell;
 use std::io;
+use std::net::TcpListener;
 use std::path::Path;
 use std::rc::Rc;
 use tempfile::TempDir;
@@ -12,6 +14,7 @@ use tempfile::TempDir;
 pub struct Tmp {
     folder: TempDir,
     text: Rc<str>,
+    port: OnceCell<Option<u16>>,
 }
 
 impl Tmp {
@@ -27,12 +30,18 @@ impl Tmp {
                 .map_err(|error| problem(&format!("cannot copy the fixture `{}`", fixture.display()), error))?;
         }
         let text = folder.path().to_string_lossy().into();
-        Ok(Tmp { folder, text })
+        Ok(Tmp { folder, text, port: OnceCell::new() })
     }
 
     /// The value of `${tmp}`.
     pub fn text(&self) -> &Rc<str> {
         &self.text
+    }
+
+    /// The value of `${port}`: one that nobody listened on when it was first asked for.
+    pub fn port(&self) -> Option<u16> {
+        let free = || TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr()).ok();
+        *self.port.get_or_init(|| free().map(|address| address.port()))
     }
 
     /// The folder.

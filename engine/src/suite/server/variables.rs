@@ -1,7 +1,7 @@
 //! `${VAR}` in server definitions.
 //!
-//! `${VAR}`, `${env:VAR}` and `${VAR:-default}` read the environment when the definition is read. `${tmp}` is known when
-//! the process is started, and `$${` means `${`: both stay in the text until [`fill_tmp`].
+//! `${VAR}`, `${env:VAR}` and `${VAR:-default}` read the environment when the definition is read. `${tmp}` and `${port}`
+//! are known when the process is started, and `$${` means `${`: all stay in the text until [`fill_own`].
 
 use crate::suite::environment::Environment;
 use std::ops::Range;
@@ -69,7 +69,7 @@ enum Looked<'a> {
 }
 
 fn lookup<'a>(reference: &'a str, environment: &'a Environment) -> Looked<'a> {
-    if reference == "tmp" {
+    if matches!(reference, "tmp" | "port") {
         return Looked::Tmp;
     }
     let reference = reference.strip_prefix("env:").unwrap_or(reference);
@@ -93,8 +93,13 @@ pub fn escape(text: &str) -> String {
     text.replace("${", "$${")
 }
 
-/// The text as the process gets it: `${tmp}` is its fresh folder, `$${` is `${`.
+/// The text with `${tmp}` filled in, and `$${` as `${`.
 pub fn fill_tmp(text: &str, tmp: &str) -> String {
+    fill_own(text, tmp, &mut || None)
+}
+
+/// The text as the process gets it: `${tmp}` is its fresh folder, `${port}` its port, `$${` is `${`.
+pub fn fill_own(text: &str, tmp: &str, port: &mut dyn FnMut() -> Option<u16>) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find("${") {
@@ -106,6 +111,10 @@ pub fn fill_tmp(text: &str, tmp: &str) -> String {
         } else if let Some(after) = after.strip_prefix("${tmp}") {
             filled.push_str(before);
             filled.push_str(tmp);
+            rest = after;
+        } else if let Some((after, port)) = after.strip_prefix("${port}").and_then(|after| Some((after, port()?))) {
+            filled.push_str(before);
+            filled.push_str(&port.to_string());
             rest = after;
         } else {
             filled.push_str(before);

@@ -71,7 +71,7 @@ fn calls_are_answered_and_eof_ends_the_server() {
             assert!(message.notes.is_empty());
         }
         let closed = close(stdio).await;
-        assert_eq!((closed.by, closed.exit.code), ("eof", Some(0)));
+        assert_eq!((closed.by, closed.exit.and_then(|exit| exit.code)), ("eof", Some(0)));
         assert!(closed.rest.iter().all(|rest| rest.size() == 0), "{:?}", closed.rest);
     });
 }
@@ -305,7 +305,7 @@ fn a_server_that_ignores_everything_is_killed_with_its_children() {
         stdio.send(&echo(1, "up")).await.expect("sent");
         until_answer(&mut stdio, 1).await;
         let closed = stdio.close(Duration::from_millis(50)).await;
-        assert_eq!((closed.by, closed.exit.signal), ("kill", Some(9)));
+        assert_eq!((closed.by, closed.exit.and_then(|exit| exit.signal)), ("kill", Some(9)));
         for pid in std::fs::read_to_string(pids).expect("noted").lines() {
             assert!(!std::path::Path::new("/proc").join(pid).exists(), "{pid} is gone");
         }

@@ -1,0 +1,203 @@
+//! What became of one HTTP request: the head of its answer, what its body held, and what went wrong on the way.
+
+use super::sse;
+use crate::mcp::fault::{Code, Fault};
+use crate::source::Json;
+use hyper::header::{HeaderMap, LOCATION};
+use hyper::{Response, StatusCode};
+use serde_json::json;
+use std::error::Error;
+use std::sync::Arc;
+
+/// How much of a body a message about it shows.
+const SHOWN: usize = 300;
+
+/// The head of an answer.
+#[derive(Debug, Clone)]
+pub struct Head {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers, names in lower case.
+    pub headers: HeaderMap,
+}
+
+/// A request that is over.
+#[derive(Debug, Clone, Default)]
+pub struct Ended {
+    /// Which one: what [`send`](crate::mcp::transport::Transport::send) returned.
+    pub ticket: u64,
+    /// The head of the answer, if one came.
+    pub head: Option<Arc<Head>>,
+    /// Its body, when it was no stream of events.
+    pub body: Option<String>,
+    /// The events of its body, the first of them.
+    pub events: Vec<sse::Item>,
+    /// What went wrong.
+    pub trouble: Option<Trouble>,
+    /// Why the body is no answer, though it came whole.
+    pub odd: Option<String>,
+    /// Answers to requests come on another stream.
+    pub answers_elsewhere: bool,
+}
+
+/// What went wrong on the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// `refused`, `unreachable`, `tls`, `closed`, `truncated`, `malformed` or `oversize`.
+    pub kind: &'static str,
+    /// In one sentence.
+    pub message: String,
+}
+
+impl Head {
+    pub(super) fn of<B>(response: &Response<B>) -> Head {
+        Head { status: response.status(), headers: response.headers().clone() }
+    }
+
+    /// A header as text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The media type of the body, without its parameters, in lower case.
+    pub fn media_type(&self) -> String {
+        let value = self.header("content-type").unwrap_or_default();
+        value.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+    }
+}
+
+impl Trouble {
+    pub(super) fn new(kind: &'static str, message: impl Into<String>) -> Trouble {
+        Trouble { kind, message: message.into() }
+    }
+
+    /// What an error of the connection means.
+    pub(super) fn of_exchange(error: &hyper::Error) -> Trouble {
+        let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+        if error.is_parse() {
+            return Trouble::new("malformed", format!("what came is no HTTP: {error}"));
+        }
+        if error.is_body_write_aborted() || error.is_incomplete_message() || error.is_closed() || error.is_canceled() {
+            return Trouble::new("closed", "the server closed the connection without an answer");
+        }
+        Trouble::new("closed", format!("the connection broke: {error}{cause}"))
+    }
+
+    /// What an error in the middle of a body means.
+    pub(super) fn of_body(error: &hyper::Error, read: usize) -> Trouble {
+        let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+        Trouble::new("truncated", format!("the body ended in the middle, after {read} bytes ({error}{cause})"))
+    }
+}
+
+impl Ended {
+    /// The whole of it as one value, for expectations.
+    pub fn to_json(&self) -> Json {
+        let mut whole = match &self.head {
+            Some(head) => head_json(head),
+            None => serde_json::Map::new(),
+        };
+        if let Some(body) = &self.body {
+            whole.insert("body".into(), body.as_str().into());
+        }
+        if !self.events.is_empty() {
+            whole.insert("events".into(), self.events.iter().map(item_json).collect());
+        }
+        if let Some(trouble) = &self.trouble {
+            whole.insert("error".into(), trouble.kind.into());
+            whole.insert("message".into(), trouble.message.as_str().into());
+        }
+        Json::Object(whole)
+    }
+
+    /// What is worth knowing of a message that awaited no answer and was not accepted.
+    pub fn refusal(&self) -> Option<String> {
+        if let Some(trouble) = &self.trouble {
+            return Some(format!("a message could not be delivered: {}", trouble.message));
+        }
+        let status = self.head.as_ref()?.status;
+        (!status.is_success()).then(|| format!("the server answered a message with {}", status_text(status)))
+    }
+
+    /// Why `what` has no answer.
+    pub fn fault(&self, what: &str) -> Fault {
+        if let Some(trouble) = &self.trouble {
+            let fault = Fault::new(Code::ConnectionLost, format!("no answer to {what}: {}", trouble.message));
+            return match trouble.kind {
+                "refused" => fault.hint("is the server running, and is the port of `url` right?"),
+                "tls" => fault.hint("`tls: { caBundle: FILE }` trusts further certificates"),
+                _ => fault,
+            };
+        }
+        let Some(head) = &self.head else { return Fault::new(Code::ConnectionLost, format!("no answer to {what}")) };
+        let mut message = format!("the server answered {what} with {}", status_text(head.status));
+        match self.body.as_deref().map(str::trim) {
+            Some("") => {}
+            Some(body) => message.push_str(&format!(": {}", shown(body))),
+            None => {}
+        }
+        if let Some(odd) = &self.odd {
+            message.push_str(&format!(" ({odd})"));
+        }
+        let fault = Fault::new(Code::HttpError, message);
+        match head.status.as_u16() {
+            401 | 403 => fault.hint("credentials are given with `auth` or `headers` of the server"),
+            404 | 405 if head.header("mcp-session-id").is_none() => fault
+                .hint("is the path of `url` right? A server of the older HTTP+SSE transport needs `transport: sse`"),
+            300..=399 => match head.headers.get(LOCATION).and_then(|to| to.to_str().ok()) {
+                Some(to) => {
+                    fault.hint(format!("it redirects to `{to}`; redirects are not followed: put it into `url`"))
+                }
+                None => fault,
+            },
+            _ => fault,
+        }
+    }
+}
+
+/// The head as `expect.http` sees it.
+pub fn head_json(head: &Head) -> serde_json::Map<String, Json> {
+    let mut headers = serde_json::Map::new();
+    for name in head.headers.keys() {
+        let values = head.headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes()));
+        headers.insert(name.as_str().to_owned(), values.collect::<Vec<_>>().join(", ").into());
+    }
+    let mut whole = serde_json::Map::new();
+    whole.insert("status".into(), head.status.as_u16().into());
+    whole.insert("headers".into(), headers.into());
+    whole
+}
+
+/// `404 Not Found`.
+pub fn status_text(status: StatusCode) -> String {
+    status
+        .canonical_reason()
+        .map_or_else(|| status.as_str().to_owned(), |reason| format!("{} {reason}", status.as_str()))
+}
+
+fn item_json(item: &sse::Item) -> Json {
+    match item {
+        sse::Item::Comment(text) => json!({"comment": text}),
+        sse::Item::Oversize { head, bytes } => json!({"data": head, "oversize": bytes}),
+        sse::Item::Event(event) => {
+            let mut whole = serde_json::Map::new();
+            let mut put = |key: &str, value: Option<Json>| {
+                value.and_then(|value| whole.insert(key.to_owned(), value));
+            };
+            put("event", event.name.clone().map(Json::String));
+            put("id", event.id.clone().map(Json::String));
+            put("retry", event.retry.map(Json::from));
+            put("data", event.data.clone().map(Json::String));
+            put("truncated", event.truncated.then_some(Json::Bool(true)));
+            Json::Object(whole)
+        }
+    }
+}
+
+fn shown(body: &str) -> String {
+    let line = body.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    }
+}

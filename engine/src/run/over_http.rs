@@ -1,0 +1,83 @@
+//! What an exchange hears of the requests that carry its calls over HTTP.
+
+use super::call::{Call, End};
+use super::exchange::Exchange;
+use super::line::Awaits;
+use crate::mcp::transport::http::outcome::{Ended, Head};
+use std::sync::Arc;
+
+impl Exchange<'_> {
+    /// The head of an answer came.
+    pub(super) fn hear_head(&mut self, ticket: u64, head: Arc<Head>) {
+        let Some(call) = self.carried_by(ticket) else { return };
+        // An error that names no request is the answer to the request it came with.
+        if let (false, Awaits::Answer { or_null, .. }) = (head.status.is_success(), &mut call.line.awaits) {
+            *or_null = true;
+        }
+        call.http.outcome = Some(Box::new(Ended { ticket, head: Some(head), ..Ended::default() }));
+    }
+
+    /// A request is over: with it the call that it carried, unless its answer comes on another stream.
+    pub(super) async fn hear_end(&mut self, ended: Box<Ended>) {
+        let Some(at) = self.calls.iter().position(|call| call.http.ticket == Some(ended.ticket)) else {
+            if let Some(refusal) = ended.refusal() {
+                self.window().note(refusal);
+            }
+            return;
+        };
+        if self.may_begin_anew(at, &ended) {
+            return self.begin_anew(at, ended).await;
+        }
+        let call = &mut self.calls[at];
+        let accepted = ended.refusal().is_none();
+        let elsewhere = ended.answers_elsewhere;
+        call.http.outcome = Some(ended);
+        if call.end.is_some() || call.until_exit || (call.hopes_for_silence && accepted) {
+            return;
+        }
+        let end = match &call.line.awaits {
+            _ if call.answer.is_some() => End::Done,
+            Awaits::Nothing if accepted => End::Done,
+            _ if elsewhere => return,
+            _ => End::Unanswered,
+        };
+        call.took = call.age();
+        call.end = Some(end);
+    }
+
+    fn carried_by(&mut self, ticket: u64) -> Option<&mut Call> {
+        self.calls.iter_mut().find(|call| call.http.ticket == Some(ticket))
+    }
+
+    /// Whether the server has lost the session, and the config says what to do then.
+    fn may_begin_anew(&mut self, at: usize, ended: &Ended) -> bool {
+        let lost = ended.head.as_ref().is_some_and(|head| head.status.as_u16() == 404);
+        let had_session = self.session.connection.transport.http().is_some_and(|http| http.has_session());
+        lost && had_session && self.calls.len() == 1 && self.calls[at].http.again.is_some()
+    }
+
+    /// Shakes hands once more and sends the call again; both stand in the report.
+    async fn begin_anew(&mut self, at: usize, ended: Box<Ended>) {
+        let Some(bytes) = self.calls[at].http.again.take() else { return };
+        if let Some(http) = self.session.connection.transport.http() {
+            http.forget_session();
+        }
+        let call = &mut self.calls[at];
+        call.window.note("the server has lost the session (404): it is opened anew, and the step sent again".into());
+        match self.session.connection.initialize(&mut call.window).await {
+            Ok(_) => {
+                call.answer = None;
+                call.http.outcome = None;
+                if let Ok(ticket) = self.session.connection.transport.send(&bytes).await {
+                    call.window.sent(bytes);
+                    call.http.ticket = Some(ticket);
+                }
+            }
+            Err(fault) => {
+                call.window.note(format!("the session could not be opened anew: {fault}"));
+                call.http.outcome = Some(ended);
+                call.end = Some(End::Unanswered);
+            }
+        }
+    }
+}

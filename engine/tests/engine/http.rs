@@ -1,0 +1,200 @@
+//! Servers over HTTP: every way in which an answer can go wrong, what a suite can expect of it, and that no secret leaks.
+
+use crate::kit::{Place, messages, verdicts};
+use std::time::{Duration, Instant};
+
+const CALLS: &str =
+    "tools:\n  - { it: echoes, tool: echo, args: { message: hi }, timeout: 2s, expect: { text: hi } }\n";
+
+/// A place with the scripted server behind a URL, in one of its modes.
+fn place(mode: &str, lines: &str, suite: &str) -> Place {
+    let config = format!("url: \"http://127.0.0.1:${{port}}/mcp\"\nstartupTimeout: 20s\nshutdownTimeout: 1s\n{lines}");
+    Place::with_config(&["--http", "${port}", "--http-mode", mode], &config, suite)
+}
+
+fn check(mode: &str, lines: &str, suite: &str, code: i32, expected: &[&str]) -> Vec<String> {
+    let place = place(mode, lines, suite);
+    let begun = Instant::now();
+    let (exit, report) = place.report(&[]);
+    assert_eq!(verdicts(&report), expected, "{mode}: {report:#}");
+    assert_eq!(exit, code, "{mode}");
+    assert!(begun.elapsed() < Duration::from_secs(60), "{mode} took {:?}", begun.elapsed());
+    place.assert_nothing_left();
+    messages(&report)
+}
+
+/// The same server once for what an unsuspecting test says, and once for what can be expected.
+fn outcome(mode: &str, code: &str, message: &str, expect: &str) {
+    let said = check(mode, "", CALLS, 1, &[&format!("echoes: faulted ({code})")]);
+    assert!(said[0].contains(message), "{mode}: {}", said[0]);
+    let suite = format!(
+        "tools:\n  - {{ it: expected, tool: echo, args: {{ message: hi }}, timeout: 2s, expect: {{ http: {expect} }} }}\n"
+    );
+    check(mode, "", &suite, 0, &["expected: passed"]);
+}
+
+#[test]
+fn json_and_streams_are_answers() {
+    check("echo", "", CALLS, 0, &["echoes: passed"]);
+    let suite = "tools:\n  - { it: streams, tool: echo, args: { message: hi }, expect: { text: hi, notifications: { notifications/message: { $length: 1 } }, http: { status: 200, headers: { Content-Type: text/event-stream }, events: { $contains: { comment: keep-alive } } } } }\n";
+    check("events", "", suite, 0, &["streams: passed"]);
+}
+
+#[test]
+fn notifications_and_garbage_have_a_status() {
+    let suite = "tests:\n  - { it: notifies, notify: { method: notifications/x }, expect: { http: { status: 202, body: \"\" } } }\n  - { it: garbage, raw: \"{no\", expect: { http: { status: 400, body: { $startsWith: Parse } } } }\n  - { it: no session, handshake: false, request: { method: ping }, expect: { result: {}, http: { status: 200 } } }\n";
+    check("echo", "", suite, 0, &["notifies: passed", "garbage: passed", "no session: passed"]);
+}
+
+#[test]
+fn a_plain_text_error() {
+    let expect = "{ status: 500, headers: { content-type: text/plain }, body: the database is down }";
+    outcome("plain-error", "http_error", "500 Internal Server Error: the database is down", expect);
+}
+
+#[test]
+fn a_stream_that_is_cut_short() {
+    let expect = "{ status: 200, error: truncated, events: { $contains: { truncated: true } } }";
+    outcome("truncated-sse", "connection_lost", "the body ended in the middle", expect);
+}
+
+#[test]
+fn a_body_that_never_ends_costs_the_timeout_of_one_step() {
+    let said = check("slow-body", "", CALLS, 1, &["echoes: faulted (timeout)"]);
+    assert_eq!(said[0], "no answer to `tools/call` within 2s");
+}
+
+#[test]
+fn a_wrong_content_type() {
+    let expect = "{ status: 200, headers: { content-type: text/html } }";
+    outcome("wrong-type", "http_error", "its content type is `text/html`", expect);
+}
+
+#[test]
+fn a_lost_session_is_opened_anew_where_that_is_allowed() {
+    outcome("session-lost", "http_error", "404 Not Found: no such session", "{ status: 404 }");
+    let place = place("session-lost", "reinitialize: true\n", CALLS);
+    let (exit, report) = place.report(&[]);
+    assert_eq!((exit, verdicts(&report)), (0, vec!["echoes: passed".to_owned()]), "{report:#}");
+    let said = place.mcptest(&["run", "--reporter", "ndjson"]);
+    assert!(said.stdout.contains("the server has lost the session (404)"), "{}", said.stdout);
+}
+
+#[test]
+fn a_redirect_is_told_and_not_followed() {
+    let expect = "{ status: 307, headers: { location: \"match:/mcp$\" } }";
+    outcome("redirect-loop", "http_error", "307 Temporary Redirect", expect);
+}
+
+#[test]
+fn an_answer_of_fifty_megabytes_is_judged() {
+    let suite = "tools:\n  - { it: huge, tool: echo, timeout: 60s, expect: { text: { $length: 52428800 } } }\n";
+    check("huge", "", suite, 0, &["huge: passed"]);
+    let said = check("huge", "maxLine: 1MiB\n", CALLS, 1, &["echoes: faulted (connection_lost)"]);
+    assert!(said[0].contains("longer than the limit of 1048576 bytes"), "{}", said[0]);
+}
+
+#[test]
+fn a_connection_that_ends_without_an_answer() {
+    outcome("half-closed", "connection_lost", "closed the connection without an answer", "{ error: closed }");
+    outcome("no-http", "connection_lost", "no HTTP", "{ error: malformed }");
+}
+
+#[test]
+fn a_stream_is_resumed_where_it_ended() {
+    let suite = "tools:\n  - { it: resumes, tool: echo, expect: { text: resumed } }\n";
+    let place = place("resume", "", suite);
+    let said = place.mcptest(&["run", "--show-frames"]);
+    assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("resumed from event"), "{}", said.stdout);
+}
+
+#[test]
+fn a_connection_that_the_server_closes_between_steps_is_replaced() {
+    let suite = "tools:\n  - { it: one, tool: echo, args: { message: a }, expect: { text: a } }\n  - { it: two, tool: echo, args: { message: b }, expect: { text: b } }\n";
+    check("close-after", "", suite, 0, &["one: passed", "two: passed"]);
+}
+
+#[test]
+fn a_server_that_nobody_started_is_one_that_could_not_be_reached() {
+    let place = Place::new();
+    place.write("suite.test.mcp.yml", CALLS);
+    let said = place.mcptest(&["run", "--url", "http://127.0.0.1:1/mcp"]);
+    assert_eq!(said.code, 3, "{}", said.stdout);
+    assert!(said.stdout.contains("is the server running"), "{}", said.stdout);
+    let said = place.mcptest(&["run", "--url", "ftp://x"]);
+    assert_eq!(said.code, 2, "{}", said.stderr);
+}
+
+#[test]
+fn a_server_without_tls_is_no_https() {
+    let config = "url: \"https://127.0.0.1:${port}/mcp\"\nstartupTimeout: 20s\nshutdownTimeout: 1s\n";
+    let suite =
+        "tests:\n  - { it: tls, handshake: false, request: { method: ping }, expect: { http: { error: tls } } }\n";
+    let place = Place::with_config(&["--http", "${port}"], config, suite);
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, verdicts(&report)), (0, vec!["tls: passed".to_owned()]), "{report:#}");
+}
+
+#[test]
+fn nobody_is_trusted_blindly_in_continuous_integration() {
+    let place = Place::new();
+    place.write("mcptest.yml", "url: https://127.0.0.1:1/\ntls: { verify: false }\n");
+    place.write("suite.test.mcp.yml", CALLS);
+    let said = place.mcptest(&["check"]);
+    assert!(said.code == 0 && said.stderr.contains("whoever answers is trusted"), "{}", said.stderr);
+    let refused = place.command(&["check"]).env("CI", "true").output().expect("the binary runs");
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+/// A server that tells every header it got, and a suite that fails in every way.
+#[test]
+fn no_secret_reaches_a_report() {
+    const CANARIES: [&str; 6] = [
+        "env-canary-12345",
+        "header-canary-12345",
+        "literal-canary-12345",
+        "bearer-canary-12345",
+        "secret-canary-12345",
+        "fetched-token-canary",
+    ];
+    let auths = [
+        "auth: { bearerEnv: BEARER }",
+        "auth: { tokenUrl: \"http://127.0.0.1:TOKENPORT/token\", clientIdEnv: ID, clientSecretEnv: SECRET }",
+    ];
+    // The token comes from a server of its own, which runs as long as the test.
+    let free = std::net::TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
+    let port = free.expect("a port").port().to_string();
+    let mut issuer = std::process::Command::new(crate::kit::fixture_server())
+        .args(["--http", &port])
+        .stdin(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the fixture server starts");
+    let mut ready = String::new();
+    let stderr = issuer.stderr.take().expect("stderr");
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(stderr), &mut ready).expect("a line");
+    let suite = "tools:\n  - { it: tells headers, tool: echo, expect: { text: nothing, http: { status: 500 }, result: { a: 1 } } }\n  - { it: env, tool: echo, expect: { stderr: nothing, checks: [{ at: $.http, is: 1 }] } }\n";
+    for auth in auths {
+        let auth = auth.replace("TOKENPORT", &port);
+        let lines = format!(
+            "env: {{ TOKEN: \"${{CANARY}}\" }}\nheaders: {{ X-Api: \"${{HEADER}}\", X-Secret-Key: literal-canary-12345 }}\n{auth}\n"
+        );
+        let place = place("headers", &lines, suite);
+        let mut seen = 0;
+        for reporter in ["human", "json", "ndjson", "junit"] {
+            let mut command = place.command(&["run", "--show-frames", "--verbose", "--reporter", reporter]);
+            command.env("CANARY", CANARIES[0]).env("HEADER", CANARIES[1]).env("BEARER", CANARIES[3]);
+            let output = command.env("ID", "client").env("SECRET", CANARIES[4]).output().expect("the binary runs");
+            assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stderr));
+            let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+            seen += said.matches("[redacted]").count();
+            for canary in CANARIES {
+                assert!(!said.contains(canary), "{reporter} with {auth} shows {canary}:\n{said}");
+            }
+        }
+        assert!(seen >= 12, "the headers were told, and {seen} values redacted");
+    }
+    drop(issuer.stdin.take());
+    issuer.wait().expect("the issuer ends with its input");
+}

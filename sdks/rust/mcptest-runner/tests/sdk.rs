@@ -1,0 +1,4 @@
+//! The SDK's own tests: against a binary that misbehaves, and against the real one.
+
+#[path = "sdk/misbehaviour.rs"]
+mod misbehaviour;

@@ -1,0 +1,52 @@
+//! Sessions with the demo server, and with a real one.
+
+use mcptest_runner::{Error, Options, Session};
+use serde_json::json;
+use std::path::Path;
+
+const DEMO: &str = "mcptest demo-server";
+
+fn code(error: &Error) -> i64 {
+    match error {
+        Error::Rpc { code, .. } => *code,
+        other => panic!("no answer: {other}"),
+    }
+}
+
+#[test]
+fn every_method() -> Result<(), Error> {
+    let mcp = Session::open(DEMO)?;
+    assert_eq!(mcp.initialize()?["serverInfo"]["name"], "mcptest-demo");
+    assert_eq!(mcp.call("add", json!({ "a": 2, "b": 40 }))?.data, json!({ "sum": 42 }));
+    let failed = mcp.call("fail", json!({}))?;
+    assert_eq!((failed.success, failed.error.as_deref()), (false, Some("this tool always fails")));
+    let picture = mcp.call("picture", json!({}))?.raw.expect("a picture is forwarded as it is");
+    assert!(picture["content"].as_array().is_some_and(|blocks| blocks.iter().any(|block| block["type"] == "image")));
+    assert!(mcp.list_tools()?.iter().any(|tool| tool["name"] == "echo"));
+    let listed = mcp.list_resources()?;
+    let length = |name: &str| listed[name].as_array().map(Vec::len);
+    assert_eq!((length("resources"), length("resourceTemplates")), (Some(2), Some(1)));
+    assert!(mcp.read_resource("demo://motd")?.to_string().contains("hello"));
+    assert!(mcp.call_prompt("greet", json!({ "name": "Ada" }))?.to_string().contains("Ada"));
+    let error = mcp.call("nope", json!({})).expect_err("there is no such tool");
+    assert!(matches!(&error, Error::Rpc { code: -32000, data, .. } if data["code"] == -32602), "{error}");
+    mcp.close()
+}
+
+#[test]
+fn a_server_that_cannot_be_started() -> Result<(), Error> {
+    let mcp = Options::default().server_argv(["/nowhere/server", "--an argument"]).open()?;
+    let error = mcp.call("echo", json!({})).expect_err("there is no server");
+    assert!(code(&error) == -32001 && error.to_string().contains("/nowhere/server"), "{error}");
+    Ok(())
+}
+
+#[test]
+fn a_real_server() -> Result<(), Error> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
+    let program = root.join("target/tools/node/node_modules/.bin/mcp-server-filesystem");
+    let mcp = Options::default().server_argv([program.to_string_lossy(), root.to_string_lossy()]).open()?;
+    assert!(mcp.call("read_text_file", json!({ "path": root.join("LICENSE").to_string_lossy() }))?.success);
+    assert!(!mcp.call("read_text_file", json!({ "path": "/etc/hostname" }))?.success);
+    Ok(())
+}

@@ -1,0 +1,61 @@
+/** What can go wrong between a test and the `mcptest` binary. A failed check is none of these: it is a verdict. */
+/** Why a call has no answer. */
+export class McptestError extends Error {
+    get name() {
+        return this.constructor.name;
+    }
+}
+/** There is no binary to start. */
+export class BinaryNotFound extends McptestError {
+}
+/** The binary speaks another version of the coprocess protocol. */
+export class ProtocolMismatch extends McptestError {
+}
+/** The session was closed, or broke in an earlier call. */
+export class SessionClosed extends McptestError {
+    constructor(method, why) {
+        super(`cannot call \`${method}\`: ${why}`);
+    }
+}
+/** The binary's answer is not what the protocol says. */
+export class ContractDrift extends McptestError {
+    constructor(method, problem, stderr) {
+        super(`the answer to \`${method}\` breaks the coprocess contract: ${problem}` +
+            "\nhint: install releases of the mcptest binary and of this SDK that belong together" +
+            tail(stderr));
+    }
+}
+/** The binary is gone. */
+export class Ended extends McptestError {
+    constructor(method, how, stderr) {
+        super(`the mcptest binary ended with ${how} before it answered \`${method}\`${tail(stderr)}`);
+    }
+}
+/** The binary did not answer in time, and was stopped. */
+export class Deadline extends McptestError {
+    constructor(method, limitMs, stderr) {
+        super(`the mcptest binary did not answer \`${method}\` within ${limitMs / 1000} s, and was stopped${tail(stderr)}`);
+    }
+}
+/** The binary answered with an error, for example -32000 for an error of the server under test. */
+export class RpcError extends McptestError {
+    method;
+    code;
+    /** What the binary said. */
+    reason;
+    data;
+    constructor(method, code, reason, data) {
+        super(`\`${method}\` failed with ${code}: ${reason}`);
+        this.method = method;
+        this.code = code;
+        this.reason = reason;
+        this.data = data;
+    }
+}
+/** What is wrong with an answer; the coprocess makes a {@link ContractDrift} of it. */
+export class Drift extends Error {
+}
+function tail(stderr) {
+    const text = stderr.trimEnd();
+    return text === "" ? "" : `\nstderr of mcptest:\n  ${text.replaceAll("\n", "\n  ")}`;
+}

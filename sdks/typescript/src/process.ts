@@ -1,0 +1,133 @@
+/**
+ * The binary as a process: lines in, lines out, the end of its stderr, and an end that is bounded in time.
+ *
+ * Nothing here keeps Node alive by itself: a test file that forgets to close its session still ends, and the binary with it.
+ */
+
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import { constants } from "node:os";
+
+/** The longest line that is read: a message of a server has 64 MiB at most, and an answer may hold it more than once. */
+export const LINE_LIMIT = 256 << 20;
+/** How long a binary that was told to end has for it: it stops the server first, which takes up to two stages of 2 s. */
+const GRACE_MS = 6000;
+/** How much of stderr is kept. */
+const KEPT = 8 << 10;
+const NEWLINE = 10;
+
+/** What came within the deadline. */
+export type Came = { line: string } | "end" | "nothing" | "too long";
+
+/** A running binary. */
+export class Process {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #ended: Promise<string>;
+  #chunks: Buffer[] = [];
+  #size = 0;
+  #lines: Came[] = [];
+  #waiting: ((came: Came) => void) | undefined;
+  #stderr = Buffer.alloc(0);
+
+  private constructor(child: ChildProcessWithoutNullStreams) {
+    this.#child = child;
+    this.#ended = new Promise((resolve) => {
+      child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${constants.signals[signal]}`));
+    });
+    child.stdout.on("data", (chunk: Buffer) => this.#read(chunk));
+    child.stdout.once("close", () => this.#came("end"));
+    child.stderr.on("data", (chunk: Buffer) => {
+      this.#stderr = Buffer.concat([this.#stderr, chunk]).subarray(-KEPT);
+    });
+    // A binary that is gone shows by the end of its stdout.
+    child.stdin.on("error", () => {});
+    child.unref();
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as unknown as Socket).unref();
+  }
+
+  /** Starts a command with its three streams piped. */
+  static start(command: string, args: string[], cwd: string | undefined, env: NodeJS.ProcessEnv): Promise<Process> {
+    return new Promise((resolve, reject) => {
+      const child = spawn(command, args, { cwd, env, stdio: "pipe" });
+      child.once("error", reject);
+      child.once("spawn", () => {
+        child.off("error", reject);
+        child.on("error", () => {});
+        resolve(new Process(child));
+      });
+    });
+  }
+
+  /** The process's id. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Writes a line; a binary that does not read is noticed by the deadline of the answer. */
+  send(line: string): void {
+    this.#child.stdin.write(line);
+  }
+
+  /** The next line. */
+  receive(limitMs: number): Promise<Came> {
+    const came = this.#lines.shift();
+    if (came !== undefined) return Promise.resolve(came);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => this.#came("nothing"), limitMs);
+      this.#waiting = (came) => {
+        clearTimeout(timer);
+        resolve(came);
+      };
+    });
+  }
+
+  /** Closes stdin, which tells the binary to stop the server and to end; kills it when it does not. */
+  async stop(): Promise<string> {
+    this.#child.ref();
+    this.#child.stdin.end();
+    const timer = setTimeout(() => this.#child.kill("SIGKILL"), GRACE_MS);
+    const how = await this.#ended;
+    clearTimeout(timer);
+    this.#child.stdin.destroy();
+    return how;
+  }
+
+  /** The end of its stderr; complete once the process has ended. */
+  async stderr(): Promise<string> {
+    const pipe = this.#child.stderr;
+    if (!pipe.closed) {
+      // A server that inherited the pipe may hold it open.
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, 200);
+        pipe.once("close", () => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    }
+    return this.#stderr.toString();
+  }
+
+  #read(chunk: Buffer): void {
+    let rest = chunk;
+    for (let at = rest.indexOf(NEWLINE); at >= 0; at = rest.indexOf(NEWLINE)) {
+      this.#came({ line: Buffer.concat([...this.#chunks, rest.subarray(0, at)]).toString() });
+      [this.#chunks, this.#size, rest] = [[], 0, rest.subarray(at + 1)];
+    }
+    this.#chunks.push(rest);
+    this.#size += rest.length;
+    if (this.#size > LINE_LIMIT) {
+      this.#chunks = [];
+      this.#size = 0;
+      this.#child.stdout.removeAllListeners("data").resume();
+      this.#came("too long");
+    }
+  }
+
+  #came(came: Came): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting) waiting(came);
+    else this.#lines.push(came);
+  }
+}

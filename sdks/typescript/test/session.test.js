@@ -1,0 +1,55 @@
+// Sessions with the demo server, and with a real one.
+
+import assert from "node:assert/strict";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { RpcError, Session, SessionClosed } from "@mcptest/sdk";
+
+const root = join(import.meta.dirname, "..", "..", "..");
+const filesystem = join(root, "target/tools/node/node_modules/.bin/mcp-server-filesystem");
+const folder = () => mkdtempSync(join(tmpdir(), "mcptest-"));
+
+async function open(t, options) {
+  const session = await Session.open(options);
+  t.after(() => session.close());
+  return session;
+}
+
+test("every method", async (t) => {
+  const mcp = await open(t, "mcptest demo-server");
+  assert.equal((await mcp.initialize()).serverInfo.name, "mcptest-demo");
+  assert.deepEqual((await mcp.call("add", { a: 2, b: 40 })).data, { sum: 42 });
+  const failed = await mcp.call("fail");
+  assert.deepEqual([failed.success, failed.error], [false, "this tool always fails"]);
+  assert.ok((await mcp.call("picture")).raw.content.some((block) => block.type === "image"));
+  assert.ok((await mcp.listTools()).some((tool) => tool.name === "echo"));
+  const listed = await mcp.listResources();
+  assert.deepEqual([listed.resources.length, listed.resourceTemplates.length], [2, 1]);
+  assert.match((await mcp.readResource("demo://motd")).contents[0].text, /^hello/);
+  assert.match((await mcp.callPrompt("greet", { name: "Ada" })).messages[0].content.text, /Ada/);
+  await assert.rejects(mcp.call("nope"), (error) => {
+    assert.ok(error instanceof RpcError);
+    assert.deepEqual([error.code, error.data.code], [-32000, -32602]);
+    return true;
+  });
+  // Calls that are made at once are answered in turn.
+  const sums = await Promise.all([1, 2, 3].map((a) => mcp.call("add", { a, b: 1 })));
+  assert.deepEqual(sums.map((verdict) => verdict.data.sum), [2, 3, 4]);
+  await mcp.close();
+  await assert.rejects(mcp.call("echo"), SessionClosed);
+});
+
+test("a server that cannot be started", async (t) => {
+  const mcp = await open(t, ["/nowhere/server", "--an argument"]);
+  await assert.rejects(mcp.call("echo"), (error) => error.code === -32001 && error.message.includes("/nowhere/server"));
+});
+
+test("a real server", async (t) => {
+  const files = folder();
+  writeFileSync(join(files, "a.txt"), "hi");
+  const mcp = await open(t, [filesystem, files]);
+  assert.equal((await mcp.call("read_text_file", { path: join(files, "a.txt") })).text, "hi");
+  assert.equal((await mcp.call("read_text_file", { path: "/etc/hostname" })).success, false);
+});
