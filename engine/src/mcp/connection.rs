@@ -186,11 +186,18 @@ impl Connection {
             Some(answer) => Ok(answer),
             None => {
                 self.overdue.push(id.clone());
-                let patience = Instant::now() + HURRIED;
-                let _ = timeout_at(patience, self.send(&lifecycle::cancelled(&id, "timeout"), witness)).await;
+                if !self.abandon(&id) {
+                    let patience = Instant::now() + HURRIED;
+                    let _ = timeout_at(patience, self.send(&lifecycle::cancelled(&id, "timeout"), witness)).await;
+                }
                 Err(Fault::new(Code::Timeout, format!("no answer to `{method}` within {}", plain(timeout))))
             }
         }
+    }
+
+    /// Takes a request back without a word, where that is how it is done; else the server has to be told.
+    pub fn abandon(&mut self, id: &Json) -> bool {
+        self.transport.http().is_some_and(|http| http.abandon(id))
     }
 
     /// Tells the server something.

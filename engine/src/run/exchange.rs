@@ -311,6 +311,9 @@ impl Exchange<'_> {
         if call.hopes_for_silence {
             call.timeout = age + cancel.grace;
         }
+        if self.session.connection.abandon(id) {
+            return;
+        }
         let line = format!("{message}\n");
         call.window.sent(line.as_str());
         let patience = Instant::now() + self.session.server.timeout;
@@ -423,6 +426,9 @@ impl Exchange<'_> {
             }
             self.session.connection.overdue.push(id.clone());
             if call.hopes_for_silence || call.line.method.as_deref() == Some("initialize") {
+                continue;
+            }
+            if self.session.connection.abandon(id) {
                 continue;
             }
             let line = format!("{}\n", lifecycle::cancelled(id, "timeout"));

@@ -75,6 +75,9 @@ fn stop_listening(what: &str, session: &mut Session, timeout: Duration) -> Call 
         return Call { unfit: Some(Unfit { message, hint }), ..Call::nothing(timeout) };
     };
     let (_, id) = session.listening.remove(at);
+    if session.connection.abandon(&id) {
+        return Call::nothing(timeout);
+    }
     let mut bytes = lifecycle::cancelled(&id, "the subscription is over").to_string().into_bytes();
     bytes.push(b'\n');
     Call::new(Line { bytes, awaits: Awaits::Nothing, method: Some("notifications/cancelled".into()) }, timeout)

@@ -6,7 +6,7 @@
 //! auto     server/discover; a modern answer is kept to, any other one or none means legacy
 //! ```
 
-use super::{Connection, Lost, Modern, Witness, plain};
+use super::{Connection, HURRIED, Lost, Modern, Witness, plain};
 use crate::mcp::era::{self, Discovered, Era, MODERN, Protocol};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::lifecycle::{self, Introduction, REVISIONS};
@@ -147,13 +147,19 @@ impl Connection {
         let (id, ping) = (self.fresh_id(), self.fresh_id());
         let request = era::discover(&id, &era::meta(revision, &self.target.capabilities));
         let Ok(ticket) = timeout_at(deadline, self.send(&request, witness)).await else { return Ok(Probed::Silent) };
+        let mut asked_twice = false;
         let mut answer = self.await_answer(&[&id], ticket, deadline.min(Instant::now() + PROBE), witness).await;
         if let Ok(None) = answer {
             let message = json!({"jsonrpc": "2.0", "id": ping, "method": "ping"});
+            asked_twice = true;
             answer = match timeout_at(deadline, self.send(&message, witness)).await {
                 Ok(_) => self.await_answer(&[&id, &ping], ticket, deadline, witness).await,
                 Err(_) => Ok(None),
             };
+        }
+        if asked_twice && matches!(&answer, Ok(Some(answer)) if answer.id() == Some(&id)) {
+            // The server woke up late: its answer to the `ping` follows, and belongs to nothing that is asked later.
+            let _ = self.await_answer(&[&ping], None, Instant::now() + HURRIED, witness).await;
         }
         Ok(match answer {
             Err(Lost::Exited(_)) => Probed::Ended,
@@ -216,6 +222,9 @@ impl Connection {
     /// From here on every request says that it belongs to the modern era.
     fn speak_modern(&mut self, revision: &str, server_info: Option<Json>, result: Json) -> Introduction {
         let meta = era::meta(revision, &self.target.capabilities);
+        if let Some(http) = self.transport.http() {
+            http.negotiated(revision);
+        }
         self.modern = Some(Modern { revision: revision.to_owned(), meta });
         let protocol_version = Some(revision.to_owned());
         Introduction { era: Some(Era::Modern), protocol_version, server_info, result, notes: Vec::new() }

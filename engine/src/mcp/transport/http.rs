@@ -8,6 +8,7 @@
 pub mod auth;
 pub mod endpoint;
 mod flight;
+mod modern;
 mod opening;
 pub mod outcome;
 pub mod sse;
@@ -17,6 +18,7 @@ mod wire;
 use super::stdio::Stdio;
 use super::{Closed, Incoming};
 use crate::mcp::message::{Kind, Line, Message, parse_line};
+use crate::source::Json;
 use bytes::Bytes;
 use endpoint::{Endpoint, Flavour, resolve};
 use flight::{Flight, Progress, Purpose, Stage};
@@ -46,6 +48,7 @@ pub struct Http {
     session: Option<HeaderValue>,
     protocol: Option<HeaderValue>,
     authorization: Option<HeaderValue>,
+    declared: modern::Declared,
     /// Where messages are sent, where a stream says it.
     post_url: Option<Uri>,
     flights: Vec<Flight>,
@@ -68,6 +71,7 @@ impl Http {
             session: None,
             protocol: None,
             authorization: None,
+            declared: modern::Declared::default(),
             post_url: None,
             flights: Vec::new(),
             queue: VecDeque::new(),
@@ -90,6 +94,9 @@ impl Http {
             _ => None,
         };
         let mut headers = self.headers();
+        let modern = self.declared.headers(text);
+        let resumable = modern.is_none();
+        headers.extend(modern.unwrap_or_default());
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.extend(self.endpoint.headers.clone());
@@ -97,8 +104,23 @@ impl Http {
         self.last_ticket += 1;
         let label = format!("POST {}", url.path());
         let sending = Box::pin(self.wire.clone().send(request, url));
-        self.flights.push(Flight::new(self.last_ticket, Purpose::Post, label, awaits, sending));
+        let mut flight = Flight::new(self.last_ticket, Purpose::Post, label, awaits, sending);
+        flight.resumable = resumable;
+        self.flights.push(flight);
         Ok(self.last_ticket)
+    }
+
+    /// Takes a request back as the modern era does it: nobody listens to its answer any more. Whether this is that era.
+    pub fn abandon(&mut self, id: &Json) -> bool {
+        if !self.protocol.as_ref().is_some_and(modern::is_modern) {
+            return false;
+        }
+        let under_way = self.flights.len();
+        self.flights.retain(|flight| flight.awaits.as_ref() != Some(id));
+        if self.flights.len() < under_way {
+            self.traffic(format!("the request {id} is taken back: its connection is closed"));
+        }
+        true
     }
 
     /// The next thing that came: from the queue, or else as soon as something comes. Can be dropped and called again.
@@ -259,7 +281,8 @@ impl Http {
         self.traffic(format!("{} → {} {media}", flight.label, status_text(head.status)).trim_end().to_owned());
         let first = flight.head.is_none();
         if flight.purpose == Purpose::Post && first {
-            if let Some(session) = answer.response.headers().get("mcp-session-id") {
+            let sessions = !self.protocol.as_ref().is_some_and(modern::is_modern);
+            if let Some(session) = answer.response.headers().get("mcp-session-id").filter(|_| sessions) {
                 self.session = Some(session.clone());
             }
             self.queue.push_back(Incoming::Head { ticket: flight.ticket, head: head.clone() });
@@ -339,6 +362,9 @@ impl Http {
                 flight.awaits = None;
             }
             message.notes.extend(note.clone());
+            for problem in self.declared.learn(&message) {
+                self.queue.push_back(Incoming::Note(problem));
+            }
             self.queue.push_back(Incoming::Message(message));
         };
         match parse_line(bytes) {
