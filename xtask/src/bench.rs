@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: mcptest against a raw client and mcp-aegis, as ratios within one run.
 
 mod extensions;
+mod http;
 mod inputs;
 mod measure;
 mod table;
@@ -48,6 +49,7 @@ pub fn run(quick: bool) -> Result<()> {
     };
     let mut table = Table::default();
     calls(&contest, &repetitions, &mut table)?;
+    http::measure(&contest, &repetitions, &mut table)?;
     memory(&contest, &mut table)?;
     starts(&contest, &repetitions, &mut table)?;
     real(&contest, &repetitions, &mut table)?;

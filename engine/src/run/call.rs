@@ -65,6 +65,8 @@ pub(super) struct Http {
     pub(super) outcome: Option<Box<Ended>>,
     /// Whether it stays open until the request is over.
     pub(super) to_the_end: bool,
+    /// Whether the request is over.
+    pub(super) over: bool,
     /// What was sent, for a session that is opened anew.
     pub(super) again: Option<Vec<u8>>,
 }

@@ -238,7 +238,7 @@ impl Exchange<'_> {
         }
         call.window.received(message.clone());
         call.answer = Some(message);
-        if !call.until_exit && !call.http.to_the_end {
+        if !call.until_exit && (call.http.over || !call.http.to_the_end) {
             call.end = Some(End::Done);
         }
     }

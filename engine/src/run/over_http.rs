@@ -32,6 +32,7 @@ impl Exchange<'_> {
         let accepted = ended.refusal().is_none();
         let elsewhere = ended.answers_elsewhere;
         call.http.outcome = Some(ended);
+        call.http.over = true;
         if call.end.is_some() || call.until_exit || (call.hopes_for_silence && accepted) {
             return;
         }

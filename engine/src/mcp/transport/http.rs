@@ -8,15 +8,16 @@
 pub mod auth;
 pub mod endpoint;
 mod flight;
-mod modern;
 mod opening;
 pub mod outcome;
 pub mod sse;
+mod standard;
 pub mod tls;
 mod wire;
 
 use super::stdio::Stdio;
 use super::{Closed, Incoming};
+use crate::mcp::era::MODERN;
 use crate::mcp::message::{Kind, Line, Message, parse_line};
 use crate::source::Json;
 use bytes::Bytes;
@@ -26,6 +27,7 @@ use http_body_util::Full;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Uri};
 use outcome::{Ended, Head, Trouble, status_text};
+use standard::Standard;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
@@ -48,7 +50,7 @@ pub struct Http {
     session: Option<HeaderValue>,
     protocol: Option<HeaderValue>,
     authorization: Option<HeaderValue>,
-    declared: modern::Declared,
+    standard: Standard,
     /// Where messages are sent, where a stream says it.
     post_url: Option<Uri>,
     flights: Vec<Flight>,
@@ -71,7 +73,7 @@ impl Http {
             session: None,
             protocol: None,
             authorization: None,
-            declared: modern::Declared::default(),
+            standard: Standard::default(),
             post_url: None,
             flights: Vec::new(),
             queue: VecDeque::new(),
@@ -94,9 +96,9 @@ impl Http {
             _ => None,
         };
         let mut headers = self.headers();
-        let modern = self.declared.headers(text);
-        let resumable = modern.is_none();
-        headers.extend(modern.unwrap_or_default());
+        let modern = self.standard.headers(text);
+        let resumable = modern.is_empty();
+        headers.extend(modern);
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.extend(self.endpoint.headers.clone());
@@ -110,9 +112,14 @@ impl Http {
         Ok(self.last_ticket)
     }
 
+    fn is_modern(&self) -> bool {
+        let revision = self.protocol.as_ref().and_then(|revision| revision.to_str().ok());
+        revision.is_some_and(|revision| MODERN.contains(&revision))
+    }
+
     /// Takes a request back as the modern era does it: nobody listens to its answer any more. Whether this is that era.
     pub fn abandon(&mut self, id: &Json) -> bool {
-        if !self.protocol.as_ref().is_some_and(modern::is_modern) {
+        if !self.is_modern() {
             return false;
         }
         let under_way = self.flights.len();
@@ -281,7 +288,7 @@ impl Http {
         self.traffic(format!("{} → {} {media}", flight.label, status_text(head.status)).trim_end().to_owned());
         let first = flight.head.is_none();
         if flight.purpose == Purpose::Post && first {
-            let sessions = !self.protocol.as_ref().is_some_and(modern::is_modern);
+            let sessions = !self.is_modern();
             if let Some(session) = answer.response.headers().get("mcp-session-id").filter(|_| sessions) {
                 self.session = Some(session.clone());
             }
@@ -359,12 +366,14 @@ impl Http {
                 (&message.kind, &flight.awaits)
                 && id == awaited
             {
+                if self.standard.awaits(id)
+                    && let Ok(result) = message.body()
+                {
+                    self.standard.learn(&result);
+                }
                 flight.awaits = None;
             }
             message.notes.extend(note.clone());
-            for problem in self.declared.learn(&message) {
-                self.queue.push_back(Incoming::Note(problem));
-            }
             self.queue.push_back(Incoming::Message(message));
         };
         match parse_line(bytes) {
