@@ -6,6 +6,7 @@ mod call;
 mod check;
 mod client;
 mod completions;
+mod conformance;
 mod discover;
 mod exec;
 #[cfg(feature = "wasm")]
@@ -124,6 +125,13 @@ enum Command {
         /// Which shell
         #[arg(value_enum)]
         shell: clap_complete::Shell,
+    },
+    /// Be the client that the official conformance suite judges: use everything that the server at URL has
+    #[command(hide = true)]
+    ConformanceClient {
+        /// Where the server listens
+        #[arg(value_name = "URL")]
+        url: String,
     },
     /// Be an MCP server on stdin and stdout, to try mcptest with nothing else installed
     DemoServer,
@@ -248,6 +256,7 @@ pub fn main() -> ExitCode {
         #[cfg(feature = "wasm")]
         Command::Cache { command: CacheCommand::Clean } => cache::clean(),
         Command::Completions { shell } => completions::completions(shell),
+        Command::ConformanceClient { url } => conformance::conformance_client(&url, &talk),
         Command::DemoServer => match crate::demo::main() {
             Ok(()) => OK,
             Err(_) => FAILED,

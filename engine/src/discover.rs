@@ -10,6 +10,9 @@ mod yaml;
 
 use crate::source::Json;
 
+/// Stands for the server's `${tmp}` in what it answered, so that two sessions can be compared.
+const TMP: &str = "\u{f8ff}tmp\u{f8ff}";
+
 /// Which tools are called to see what they answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
@@ -41,6 +44,8 @@ pub struct Item {
     pub name: String,
     /// What the server says about it.
     pub about: Option<String>,
+    /// The schema of its arguments, as it came; `null` for what has none.
+    pub schema: Json,
     /// What it is called with.
     pub args: Json,
     /// Whether it has to be called as a task.

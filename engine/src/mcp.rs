@@ -7,6 +7,7 @@ pub mod input;
 pub mod instance;
 pub mod lifecycle;
 pub mod message;
+pub mod mirror;
 pub mod target;
 pub mod transport;
 pub mod uri_template;

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: everything that must hold, step by step, with one line at the end: `N passed, N failed`.
 
+mod conformance;
 mod discover;
 mod docs;
 mod extensions;
@@ -70,6 +71,7 @@ const STEPS: &[Step] = &[
     Step { name: "real servers, right", run: suites::right },
     Step { name: "real servers, wrong", run: suites::wrong },
     Step { name: "real servers, found", run: discover::check },
+    Step { name: "conformance", run: conformance::check },
 ];
 
 fn install_python() -> Result<()> {

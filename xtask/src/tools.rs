@@ -4,6 +4,7 @@
 //! target/tools/node             from xtask/tools/package-lock.json               servers
 //! target/tools/venv             from xtask/tools/requirements.txt                servers
 //! target/tools/venv-sdk1        from xtask/tools/requirements-sdk1.txt           servers
+//! target/tools/conformance      from xtask/tools/conformance/package-lock.json   the official conformance suite
 //! target/tools/node-languages   from xtask/tools/languages/package.json          what builds extensions
 //! target/tools/venv-languages   from xtask/tools/requirements-languages.txt      what builds extensions
 //! target/tools/node-sdks        from xtask/tools/sdks/package.json               what tests the SDKs
@@ -26,6 +27,7 @@ pub fn install_all() -> Result<()> {
     install_node()?;
     install_python("venv", "requirements.txt")?;
     install_python("venv-sdk1", "requirements-sdk1.txt")?;
+    install_conformance()?;
     install_languages()?;
     install_sdks()?;
     println!("the tools are in {}", tools_dir().display());
@@ -35,6 +37,16 @@ pub fn install_all() -> Result<()> {
 /// Installs the servers that come from npm.
 pub fn install_node() -> Result<()> {
     install_packages("node", &root().join("xtask").join("tools"))
+}
+
+/// Installs the official conformance suite, in two generations.
+pub fn install_conformance() -> Result<()> {
+    install_packages("conformance", &root().join("xtask").join("tools").join("conformance"))
+}
+
+/// Where the conformance suite is.
+pub fn conformance_dir() -> PathBuf {
+    tools_dir().join("conformance")
 }
 
 /// Installs what builds extensions in JavaScript, Python, C and Zig.

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `echo` | `message` | the message as one text block |
 //! | `echo_json` | `value` | its JSON as text; also as structured content when it is an object |
+//! | `typed` | `value` | the same, though its `outputSchema` wants `n`, an integer |
 //! | `fail` | `text` | the text, with `isError` |
 //! | `error` | `code`, `message` | a protocol error |
 //! | `sleep` | `ms` | `slept`, after that long; other calls are answered meanwhile |
@@ -21,9 +22,10 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// Every tool with its parameters; the first one is required.
-const TOOLS: [(&str, &[(&str, &str)]); 13] = [
+const TOOLS: [(&str, &[(&str, &str)]); 14] = [
     ("echo", &[("message", "string")]),
     ("echo_json", &[("value", "object")]),
+    ("typed", &[("value", "object")]),
     ("fail", &[("text", "string")]),
     ("error", &[("code", "integer"), ("message", "string")]),
     ("sleep", &[("ms", "integer")]),
@@ -64,7 +66,7 @@ pub(crate) fn call(wire: &Wire, params: &Value) -> Outcome {
     let number = |name: &str, default: u64| arguments[name].as_u64().unwrap_or(default);
     match params["name"].as_str().unwrap_or_default() {
         "echo" => return echo(wire, arguments),
-        "echo_json" => return Outcome::Result(structured(arguments["value"].clone())),
+        "echo_json" | "typed" => return Outcome::Result(structured(arguments["value"].clone())),
         "fail" => return Outcome::Result(json!({"content": content(&word("text")), "isError": true})),
         "error" => return Outcome::Error(arguments["code"].as_i64().unwrap_or(-32603), word("message")),
         "sleep" => return Outcome::Later(text("slept"), Duration::from_millis(number("ms", 0))),
@@ -143,5 +145,9 @@ fn describe(name: &str, parameters: &[(&str, &str)]) -> Value {
         parameters.iter().map(|(name, kind)| ((*name).to_owned(), json!({"type": kind}))).collect();
     let required: Vec<&str> = parameters.iter().take(1).map(|(name, _)| *name).collect();
     let schema = json!({"type": "object", "properties": properties, "required": required});
-    json!({"name": name, "description": format!("The tool `{name}`."), "inputSchema": schema})
+    let mut tool = json!({"name": name, "description": format!("The tool `{name}`."), "inputSchema": schema});
+    if name == "typed" {
+        tool["outputSchema"] = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    }
+    tool
 }

@@ -3,13 +3,13 @@
 use super::{BAD_INPUT, FAILED, INTERRUPTED, SERVER, Talk, duration, screen};
 use crate::config::{self, Config};
 use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
+use crate::discover::{Call, survey};
 use crate::event::redact::Redactor;
 use crate::mcp::connection::{Connection, Witness};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::instance;
 use crate::mcp::lifecycle::{self, Introduction};
 use crate::mcp::message::{Kind, Message};
-use crate::mcp::target::Target;
 use crate::reporter::visible::visible;
 use crate::source::Json;
 use crate::suite::Setting;
@@ -232,9 +232,7 @@ pub(super) struct Conversation {
     pub(super) introduction: Introduction,
     pub(super) seen: Seen,
     pub(super) timeout: Duration,
-    target: Target,
-    // Removed after the server has ended.
-    _tmp: Tmp,
+    tmp: Tmp,
 }
 
 /// Opens a conversation and has it, to its exit code; a signal ends it, and the server with it.
@@ -281,7 +279,7 @@ where
             return SERVER;
         }
     };
-    let (connection, introduction) = match Connection::open(target.clone(), &mut seen).await {
+    let (connection, introduction) = match Connection::open(target, &mut seen).await {
         Ok(opened) => opened,
         Err(fault) => {
             seen.tell(&fault);
@@ -289,7 +287,7 @@ where
         }
     };
     let timeout = timeout.unwrap_or(server.timeout);
-    let mut conversation = Conversation { connection, introduction, seen, timeout, target, _tmp: tmp };
+    let mut conversation = Conversation { connection, introduction, seen, timeout, tmp };
     let code = speak(&mut conversation).await;
     let Conversation { connection, seen, .. } = &mut conversation;
     connection.close(false, seen).await;
@@ -303,12 +301,19 @@ where
 }
 
 impl Conversation {
-    /// Ends the session and opens another one.
-    pub(super) async fn open_again(&mut self) -> Result<(), Fault> {
+    /// Ends the session and opens another one, with a `${tmp}` of its own.
+    pub(super) async fn open_again(&mut self, server: &Arc<Server>) -> Result<(), Fault> {
         self.connection.close(false, &mut self.seen).await;
-        let (connection, introduction) = Connection::open(self.target.clone(), &mut self.seen).await?;
-        (self.connection, self.introduction) = (connection, introduction);
+        let tmp = Tmp::new(server)?;
+        let target = server.target(&tmp, &Arc::new(self.seen.capabilities(server)), &[])?;
+        (self.connection, self.introduction) = Connection::open(target, &mut self.seen).await?;
+        self.tmp = tmp;
         Ok(())
+    }
+
+    /// How this session is surveyed.
+    pub(super) fn survey_options(&self, call: Call) -> survey::Options {
+        survey::Options { call, timeout: self.timeout, tmp: self.tmp.text().to_string() }
     }
 
     /// A result, or an error of the server.

@@ -65,16 +65,17 @@ pub(super) fn discover(args: &DiscoverArgs, talk: &Talk) -> u8 {
             Which::All => Call::All,
             Which::None => Call::None,
         };
-        let options = survey::Options { call, timeout: conversation.timeout };
+        let options = conversation.survey_options(call);
         let introduction = conversation.introduction.clone();
         let begun = Instant::now();
         let (connection, seen) = (&mut conversation.connection, &mut conversation.seen);
-        let mut survey = survey::survey(connection, introduction, options, seen).await?;
+        let mut survey = survey::survey(connection, introduction, &options, seen).await?;
         if args.capture {
             // Times of day are mostly told to the second.
             tokio::time::sleep(SECOND.saturating_sub(begun.elapsed())).await;
-            conversation.open_again().await?;
-            survey::again(&mut conversation.connection, &mut survey, options, &mut conversation.seen).await;
+            conversation.open_again(&server).await?;
+            let options = conversation.survey_options(call);
+            survey::again(&mut conversation.connection, &mut survey, &options, &mut conversation.seen).await;
         }
         let file = args.output.clone().unwrap_or_else(|| file_name(&survey, &server.name));
         if taken(&file, args.force) {

@@ -1,11 +1,12 @@
 //! Asks a server for everything that it has, and tries it.
 
-use super::{Call, Item, Kind, Survey, Tried};
+use super::{Call, Item, Kind, Survey, TMP, Tried};
 use crate::mcp::connection::{Connection, Witness};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::instance::instance;
 use crate::mcp::lifecycle::Introduction;
 use crate::mcp::message::Kind as Message;
+use crate::mcp::mirror;
 use crate::mcp::uri_template;
 use crate::source::Json;
 use serde_json::{Map, json};
@@ -18,19 +19,33 @@ const MOST_PAGES: usize = 1000;
 pub const REVIEW: &str = "review the arguments first";
 
 /// How to ask.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Options {
     /// Which tools are called.
     pub call: Call,
     /// How long a request may take.
     pub timeout: Duration,
+    /// The value of `${tmp}` in this session.
+    pub tmp: String,
 }
 
-/// Asks for everything.
+/// Asks for everything, and tries it.
 pub async fn survey(
     connection: &mut Connection,
     introduction: Introduction,
-    options: Options,
+    options: &Options,
+    witness: &mut dyn Witness,
+) -> Result<Survey, Fault> {
+    let mut survey = list(connection, introduction, options, witness).await?;
+    attempt(connection, &mut survey, options, witness).await;
+    Ok(survey)
+}
+
+/// Asks for everything that there is; nothing is tried yet.
+pub async fn list(
+    connection: &mut Connection,
+    introduction: Introduction,
+    options: &Options,
     witness: &mut dyn Witness,
 ) -> Result<Survey, Fault> {
     let mut asking = Asking { connection, options, witness, gone: None };
@@ -38,15 +53,20 @@ pub async fn survey(
     for (method, key, read) in LISTS {
         items.extend(asking.list(method, key).await?.iter().filter_map(read));
     }
-    for item in &mut items {
-        item.tried = asking.attempt(item).await;
-    }
     let Introduction { server_info, protocol_version, .. } = introduction;
     Ok(Survey { server_info, protocol_version, items })
 }
 
+/// Tries everything that may be tried.
+pub async fn attempt(connection: &mut Connection, survey: &mut Survey, options: &Options, witness: &mut dyn Witness) {
+    let mut asking = Asking { connection, options, witness, gone: None };
+    for item in &mut survey.items {
+        item.tried = asking.attempt(item).await;
+    }
+}
+
 /// Tries again what changes nothing, in another session: what stays the same there can be expected.
-pub async fn again(connection: &mut Connection, survey: &mut Survey, options: Options, witness: &mut dyn Witness) {
+pub async fn again(connection: &mut Connection, survey: &mut Survey, options: &Options, witness: &mut dyn Witness) {
     let mut asking = Asking { connection, options, witness, gone: None };
     for item in survey.items.iter_mut().filter(|item| item.harmless) {
         if let Tried::Result(_, None) = item.tried
@@ -71,7 +91,7 @@ const LISTS: [(&str, &str, Read); 4] = [
 
 struct Asking<'a> {
     connection: &'a mut Connection,
-    options: Options,
+    options: &'a Options,
     witness: &'a mut dyn Witness,
     /// Why nothing more can be asked.
     gone: Option<String>,
@@ -115,6 +135,11 @@ impl Asking<'_> {
             (Kind::Tool, Call::All) => !item.task,
             _ => true,
         };
+        if let Tried::Not(why) = &item.tried
+            && !why.is_empty()
+        {
+            return item.tried.clone();
+        }
         match &self.gone {
             _ if !wanted => Tried::Not(REVIEW.to_owned()),
             Some(gone) => Tried::Not(gone.clone()),
@@ -130,8 +155,8 @@ impl Asking<'_> {
             Kind::Template => ("resources/read", json!({"uri": uri_template::expand(&item.name, &item.args)})),
         };
         match self.ask(method, params).await {
-            Ok(Ok(result)) => Tried::Result(result, None),
-            Ok(Err(error)) => Tried::Error(error),
+            Ok(Ok(result)) => Tried::Result(without_tmp(result, &self.options.tmp), None),
+            Ok(Err(error)) => Tried::Error(without_tmp(error, &self.options.tmp)),
             Err(fault) => {
                 if fault.code != Code::Timeout {
                     self.gone = Some(format!("not tried: the server was gone after `{}`", item.name));
@@ -139,6 +164,19 @@ impl Asking<'_> {
                 Tried::Not(format!("when it was tried, {}", fault.message))
             }
         }
+    }
+}
+
+/// The value with a mark in place of the folder that only this session has.
+fn without_tmp(value: Json, tmp: &str) -> Json {
+    match value {
+        Json::String(text) if !tmp.is_empty() => Json::String(text.replace(tmp, TMP)),
+        Json::Array(items) => items.into_iter().map(|item| without_tmp(item, tmp)).collect(),
+        Json::Object(members) => {
+            let members = members.into_iter().map(|(key, value)| (key, without_tmp(value, tmp)));
+            Json::Object(members.collect())
+        }
+        other => other,
     }
 }
 
@@ -155,6 +193,8 @@ fn tool(tool: &Json) -> Option<Item> {
     let args = instance(&schema);
     let read_only = tool.pointer("/annotations/readOnlyHint").is_some_and(|hint| hint == true);
     let task = tool.pointer("/execution/taskSupport").is_some_and(|support| support == "required");
+    // A client must not use a tool whose headers it cannot make.
+    let unusable = mirror::parameters(&schema).err();
     Some(Item {
         kind: Kind::Tool,
         name: text(tool, "name")?,
@@ -162,7 +202,8 @@ fn tool(tool: &Json) -> Option<Item> {
         args: if args.is_object() { args } else { json!({}) },
         task,
         harmless: read_only && !task,
-        tried: untried(),
+        tried: unusable.map_or_else(untried, Tried::Not),
+        schema,
     })
 }
 
@@ -172,6 +213,7 @@ fn resource(resource: &Json) -> Option<Item> {
         kind: Kind::Resource,
         name: text(resource, "uri")?,
         about,
+        schema: Json::Null,
         args: json!({}),
         task: false,
         harmless: true,
@@ -186,7 +228,16 @@ fn template(template: &Json) -> Option<Item> {
     let required: Vec<&String> = properties.keys().collect();
     let args = instance(&json!({"type": "object", "required": required, "properties": properties}));
     let about = text(template, "description").or_else(|| text(template, "title")).or_else(|| text(template, "name"));
-    Some(Item { kind: Kind::Template, name, about, args, task: false, harmless: true, tried: untried() })
+    Some(Item {
+        kind: Kind::Template,
+        name,
+        about,
+        schema: Json::Null,
+        args,
+        task: false,
+        harmless: true,
+        tried: untried(),
+    })
 }
 
 fn prompt(prompt: &Json) -> Option<Item> {
@@ -199,6 +250,7 @@ fn prompt(prompt: &Json) -> Option<Item> {
         kind: Kind::Prompt,
         name: text(prompt, "name")?,
         about: text(prompt, "description").or_else(|| text(prompt, "title")),
+        schema: Json::Null,
         args: instance(&json!({"type": "object", "required": names, "properties": properties})),
         task: false,
         harmless: true,

@@ -2,7 +2,7 @@
 
 use super::value::{expectation, literal};
 use super::yaml::{comment, entry, flow, scalar};
-use super::{Item, Kind, Survey, Tried};
+use super::{Item, Kind, Survey, TMP, Tried};
 use crate::event::redact::Redactor;
 use crate::source::Json;
 use crate::suite::environment::Environment;
@@ -89,7 +89,7 @@ pub fn suite(survey: &Survey, frame: &Frame<'_>) -> String {
             "\n# The server lists no tools, resources or prompts.\ntests:\n  - it: answers\n    ping: true\n",
         );
     }
-    text
+    text.replace(TMP, "${tmp}")
 }
 
 /// A test that everything of a kind is listed.

@@ -17,6 +17,30 @@ use crate::source::{Entry, Json, Kind, Node};
 use crate::suite::{Action, Listing, Respond};
 use std::collections::HashMap;
 
+/// What a tool declares of its structured content.
+#[derive(Debug)]
+pub(super) struct Declared {
+    expected: Expected,
+    schema: Json,
+}
+
+impl Declared {
+    /// The part of the schema that speaks of a place in the content, as far as it can be followed.
+    fn at(&self, path: &str) -> &Json {
+        let mut part = &self.schema;
+        let rest = path.strip_prefix("$.structured").unwrap_or_default();
+        for key in rest.split(['.', '[']).filter(|key| !key.is_empty()) {
+            let key = key.trim_end_matches(']');
+            let name = serde_json::from_str::<String>(key).unwrap_or_else(|_| key.to_owned());
+            let next =
+                part.get("properties").and_then(|properties| properties.get(&name)).or_else(|| part.get("items"));
+            let Some(next) = next else { break };
+            part = next;
+        }
+        part
+    }
+}
+
 /// Every way in which structured content violates the schema that the tool declares.
 pub(super) async fn violations(
     tool: &str,
@@ -28,14 +52,15 @@ pub(super) async fn violations(
     if session.output_schemas.is_none() {
         session.output_schemas = Some(list(session, judge, steps).await);
     }
-    let Some(Some(expected)) = session.output_schemas.as_ref().and_then(|schemas| schemas.get(tool)) else {
+    let Some(Some(declared)) = session.output_schemas.as_ref().and_then(|schemas| schemas.get(tool)) else {
         return Vec::new();
     };
-    let mismatches = expected.check(Some(structured), "$.structured");
+    let mismatches = declared.expected.check(Some(structured), "$.structured");
     let failures = mismatches.into_iter().map(|mismatch| {
         let mut failure = mismatch.into_failure(judge.source);
         failure.at = judge.at(judge.step.span);
         failure.matcher = Some("outputSchema".into());
+        failure.expected = failure.path.as_deref().map(|path| declared.at(path).clone());
         failure.message = format!("`{tool}` violates its own `outputSchema`: {}", failure.message);
         failure.hints.push("`outputSchema: ignore` on the step leaves this check out".into());
         failure
@@ -47,7 +72,7 @@ async fn list(
     session: &mut Session,
     judge: &Judge<'_>,
     steps: &mut Steps<'_, '_>,
-) -> HashMap<String, Option<Expected>> {
+) -> HashMap<String, Option<Declared>> {
     let id = session.connection.fresh_id();
     let meta = modern::meta(session, &Action::List(Listing::Tools), None);
     let mut call = Call::new(page(Listing::Tools, None, meta.as_ref(), id), session.server.timeout);
@@ -77,7 +102,10 @@ async fn list(
     let tools = tools.as_ref().and_then(|answer| answer.pointer("/result/tools")?.as_array());
     let declared = tools.into_iter().flatten().filter_map(|tool| {
         let schema = tool.get("outputSchema")?;
-        Some((tool.get("name")?.as_str()?.to_owned(), compile(schema, judge)))
+        Some((
+            tool.get("name")?.as_str()?.to_owned(),
+            compile(schema, judge).map(|expected| Declared { expected, schema: schema.clone() }),
+        ))
     });
     declared.collect()
 }

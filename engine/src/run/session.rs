@@ -2,10 +2,10 @@
 
 use super::alarm::Alarm;
 use super::fault::{Code, Fault};
+use super::output_schema::Declared;
 use super::respond::{Scripts, Turns};
 use super::stop::Listener;
 use super::window::{Window, params};
-use crate::matcher::Expected;
 use crate::mcp::connection::{Connection, Witness};
 use crate::mcp::lifecycle::{self, Introduction};
 use crate::mcp::message::Message;
@@ -38,7 +38,7 @@ pub(super) struct Session {
     /// How often each scripted answer of the server's definition was used.
     pub(super) turns: HashMap<String, usize>,
     /// The tools' output schemas, once they were asked for.
-    pub(super) output_schemas: Option<HashMap<String, Option<Expected>>>,
+    pub(super) output_schemas: Option<HashMap<String, Option<Declared>>>,
     /// Values that were fetched on the way, and that no report may show.
     pub(super) secrets: Vec<String>,
     /// Rings when a step has waited long enough.

@@ -131,3 +131,26 @@ resources:
     let (code, report) = place.report(&[]);
     assert_eq!(code, 0, "{:#?} {:#?}", verdicts(&report), messages(&report));
 }
+
+#[test]
+fn structured_content_that_breaks_its_schema_cites_both() {
+    let suite = r#"
+tools:
+  - { it: keeps to it, tool: typed, args: { value: { n: 1 } } }
+  - { it: breaks it, tool: typed, args: { value: { n: one } } }
+  - { it: is left alone, tool: typed, args: { value: { n: one } }, outputSchema: ignore }
+"#;
+    let place = Place::with_fixture(&["--page-size", "3"], suite);
+    let (code, report) = place.report(&[]);
+    assert_eq!(
+        (code, verdicts(&report)),
+        (1, ["keeps to it: passed", "breaks it: failed", "is left alone: passed"].map(String::from).to_vec())
+    );
+    let failure = &report["suites"][0]["tests"][1]["failures"][0];
+    assert_eq!(failure["path"], "$.structured.n");
+    assert_eq!((&failure["actual"], &failure["expected"]), (&"one".into(), &serde_json::json!({"type": "integer"})));
+    assert!(
+        failure["message"].as_str().is_some_and(|text| text.contains("`typed` violates its own `outputSchema`")),
+        "{failure}"
+    );
+}
