@@ -59,7 +59,7 @@ fn answer_batch(connection: &Connection<'_>, items: Vec<Item>) {
 /// One message, sorted.
 enum Item {
     /// A request; what a `tools/call` needs to be cancelled is noted before the next line is read.
-    Request { id: Value, method: String, params: Value, stance: Option<Stance>, call: Option<Call> },
+    Request { id: Value, method: String, params: Value, stance: Option<Stance>, call: Option<Box<Call>> },
     /// A notification, already dealt with, or an answer, already handed on.
     Done,
     /// Neither.
@@ -101,7 +101,7 @@ impl Item {
         };
         let call = match method.as_str() {
             "tools/call" => match connection.begin(&id, &params, stance.as_ref()) {
-                Some(call) => Some(call),
+                Some(call) => Some(Box::new(call)),
                 None => return invalid("a call with this `id` is under way"),
             },
             _ => None,

@@ -116,7 +116,7 @@ impl Connection {
         let revision = MODERN[MODERN.len() - 1];
         match self.probed(revision, witness).await? {
             Probed::Answered(discovered) => match self.commit(discovered, revision, witness).await? {
-                Ok(introduction) => return Ok(introduction),
+                Ok(introduction) => Ok(introduction),
                 Err(_) => {
                     if let Ok(introduction) = self.initialize(witness).await {
                         return Ok(introduction);
