@@ -1,6 +1,6 @@
 //! A small but complete MCP server inside the binary, for the quickstart and the docs.
 //!
-//! It speaks the legacy era (2024-11-05 to 2025-11-25) over stdio: tools, resources with subscriptions, prompts,
+//! It speaks both eras over stdio, whichever the client begins with: tools, resources with subscriptions, prompts,
 //! completion, logging, progress and cancellation, and it asks the client for sampling, elicitation and roots when the
 //! client has declared them. One thread reads; a call that may wait runs on a thread of its own, so that pings,
 //! cancellations and the client's answers are read meanwhile.
@@ -9,6 +9,7 @@ mod completion;
 mod connection;
 mod dispatch;
 mod lifecycle;
+mod modern;
 mod prompts;
 mod reply;
 mod resources;

@@ -114,9 +114,12 @@ pub struct SessionOpened {
     pub session: Arc<str>,
     /// The server's name in the config.
     pub server: Arc<str>,
-    /// What it calls itself in `initialize`.
+    /// What it calls itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_info: Option<Json>,
+    /// `legacy` or `modern`; none without a handshake.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub era: Option<&'static str>,
     /// The negotiated revision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<String>,

@@ -2,7 +2,9 @@
 
 pub mod cassette;
 pub mod connection;
+pub mod era;
 pub mod fault;
+pub mod input;
 pub mod instance;
 pub mod lifecycle;
 pub mod message;

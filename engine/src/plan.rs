@@ -5,6 +5,7 @@
 mod build;
 mod capture;
 pub mod check;
+pub mod era;
 mod fill;
 mod order;
 pub mod scope;

@@ -13,6 +13,7 @@ mod fault;
 mod file;
 mod judge;
 mod line;
+mod modern;
 mod outcome;
 mod output_schema;
 mod over_http;

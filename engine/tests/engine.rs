@@ -23,6 +23,8 @@ mod cassettes;
 mod coprocess;
 #[path = "engine/discover.rs"]
 mod discover;
+#[path = "engine/eras.rs"]
+mod eras;
 #[path = "engine/extensions.rs"]
 mod extensions;
 #[path = "engine/fixture.rs"]

@@ -7,6 +7,7 @@
 //! The flags are in [`options::HELP`]; the tools in [`tools`].
 
 mod http;
+mod modern;
 mod options;
 mod processes;
 mod serve;

@@ -17,11 +17,22 @@ start
   --init-error             answers `initialize` with an error
   --bad-version VERSION    answers `initialize` with VERSION
 
+the modern era
+  --modern                 speaks 2026-07-28 too, and is locked into it by the first request of that era
+  --modern-only            refuses `initialize`
+  --discover-error CODE    answers `server/discover` with that error, and goes on in the legacy era
+  --discover-exits         exits with code 1 at `server/discover`
+  --discover-revisions A,B answers `server/discover` with -32022 and these revisions
+  --discover-twice         the same the first time, with the revision that it was asked for
+  --init-once              answers `initialize` only when it is the very first request
+  --ask-rounds N           tools/call asks for input N times before it answers
+
 HTTP instead of stdio
   --http PORT              listens on PORT of 127.0.0.1, any path; all flags but --pid-file are for stdio
   --http-mode MODE         what tools/call does: echo (the default), headers (tells the request's), events (a stream),
                            plain-error, truncated-sse, slow-body, wrong-type, session-lost, redirect-loop, huge,
-                           half-closed, no-http, resume (the stream ends before the answer), close-after
+                           half-closed, no-http, resume (the stream ends before the answer), close-after;
+                           modern: all of it is 2026-07-28, and headers must match
 
 answers
   --hang-on METHOD         never answers METHOD (repeatable)
@@ -69,6 +80,14 @@ pub(crate) struct Options {
     pub(crate) no_init_answer: bool,
     pub(crate) init_error: bool,
     pub(crate) bad_version: Option<String>,
+    pub(crate) modern: bool,
+    pub(crate) modern_only: bool,
+    pub(crate) discover_error: Option<i64>,
+    pub(crate) discover_exits: bool,
+    pub(crate) discover_revisions: Option<String>,
+    pub(crate) discover_twice: bool,
+    pub(crate) init_once: bool,
+    pub(crate) ask_rounds: Option<usize>,
     pub(crate) http: Option<u16>,
     pub(crate) http_mode: String,
     pub(crate) hang_on: Vec<String>,
@@ -125,6 +144,11 @@ impl Options {
             "--notify-before-init" => &mut self.notify_before_init,
             "--no-init-answer" => &mut self.no_init_answer,
             "--init-error" => &mut self.init_error,
+            "--modern" => &mut self.modern,
+            "--modern-only" => &mut self.modern_only,
+            "--discover-exits" => &mut self.discover_exits,
+            "--discover-twice" => &mut self.discover_twice,
+            "--init-once" => &mut self.init_once,
             "--out-of-order" => &mut self.out_of_order,
             "--wrong-id" => &mut self.wrong_id,
             "--duplicate-reply" => &mut self.duplicate_reply,
@@ -154,6 +178,9 @@ impl Options {
             "--ready-after" => self.ready_after = millis(flag, &value)?,
             "--ask-at-init" => self.ask_at_init = Some(value),
             "--bad-version" => self.bad_version = Some(value),
+            "--discover-error" => self.discover_error = Some(number(flag, &value)?),
+            "--discover-revisions" => self.discover_revisions = Some(value),
+            "--ask-rounds" => self.ask_rounds = Some(number(flag, &value)?),
             "--http" => self.http = Some(number(flag, &value)?),
             "--http-mode" => self.http_mode = value,
             "--hang-on" => self.hang_on.push(value),

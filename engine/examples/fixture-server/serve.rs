@@ -1,5 +1,6 @@
 //! The conversation: a line in, what it asks for out.
 
+use crate::modern::{self, Modern};
 use crate::options::Options;
 use crate::processes;
 use crate::tasks::Tasks;
@@ -34,6 +35,7 @@ pub(crate) fn run(options: Options) {
         asked: HashMap::new(),
         held: None,
         tasks: Tasks::default(),
+        modern: Modern::default(),
     };
     server.converse(&incoming);
     if wire.options().ignore_eof {
@@ -52,6 +54,7 @@ struct Server {
     asked: HashMap<String, Option<Value>>,
     held: Option<Value>,
     tasks: Tasks,
+    modern: Modern,
 }
 
 impl Server {
@@ -88,6 +91,14 @@ impl Server {
         }
         if options.hang_on.iter().any(|hang| hang == method) {
             return;
+        }
+        match self.modern.answer(options, method, params, self.requests) {
+            modern::Reply::Result(result) => return self.reply(id, result),
+            modern::Reply::Error(code, message, data) => {
+                let error = json!({"code": code, "message": message, "data": data});
+                return self.send(&json!({"jsonrpc": "2.0", "id": id, "error": error}));
+            }
+            modern::Reply::Pass => {}
         }
         match method {
             "initialize" => self.initialize(id, params),

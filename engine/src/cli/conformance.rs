@@ -9,6 +9,7 @@ use super::{OK, Talk};
 use crate::discover::survey;
 use crate::discover::{Call, Item, Kind, Survey, Tried};
 use crate::event::redact::Redactor;
+use crate::mcp::era::Protocol;
 use crate::source::Json;
 use crate::suite::server::Server;
 use serde_json::json;
@@ -21,7 +22,8 @@ const SCHEMA_ECHO: &str = "json_schema_echo";
 
 pub(super) fn conformance_client(url: &str, talk: &Talk) -> u8 {
     let mut server = Server::from_url(url, PathBuf::from("."));
-    server.protocol = std::env::var("MCP_CONFORMANCE_PROTOCOL_VERSION").ok();
+    let revision = std::env::var("MCP_CONFORMANCE_PROTOCOL_VERSION").ok();
+    server.protocol = revision.map(|revision| Protocol::of(&revision)).unwrap_or_default();
     let context: Json = std::env::var("MCP_CONFORMANCE_CONTEXT")
         .ok()
         .and_then(|context| serde_json::from_str(&context).ok())

@@ -9,6 +9,7 @@ use super::hidden::Hidden;
 use crate::event::{Body, Direction, Frame, Posted, SessionClosed, SessionOpened, What};
 use crate::mcp::cassette::Reel;
 use crate::mcp::connection::{Connection, Witness};
+use crate::mcp::era::Era;
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::Closed;
@@ -262,6 +263,7 @@ impl Link {
                     server: server.name.clone(),
                     server_info: introduction.server_info,
                     protocol_version: introduction.protocol_version,
+                    era: introduction.era.map(Era::name),
                     duration_ms: begun.elapsed().as_secs_f64() * 1000.0,
                 };
                 let (server, command) = (server.name.clone(), server.command_line());

@@ -1,6 +1,7 @@
 //! What the threads of one conversation share: the output, the session's state, and the calls that are under way.
 
 use super::lifecycle::{Level, Revision};
+use super::modern::{self, Stance};
 use super::reply::Refusal;
 use serde_json::{Value, json};
 use std::collections::hash_map::Entry;
@@ -29,6 +30,8 @@ pub(super) struct State {
     pub(super) level: Level,
     /// The resources the client wants to hear of.
     pub(super) subscriptions: BTreeSet<String>,
+    /// The subscriptions of the modern era, by the ids of their requests: the id, and the resources.
+    pub(super) listening: HashMap<String, (Value, Vec<String>)>,
     /// The text of `demo://motd`.
     pub(super) motd: String,
     calls: HashMap<String, Sender<Signal>>,
@@ -45,7 +48,8 @@ enum Signal {
 /// One request under way.
 pub(super) struct Call {
     id: Value,
-    token: Option<Value>,
+    params: Value,
+    stance: Option<Stance>,
     signals: Receiver<Signal>,
     sender: Sender<Signal>,
 }
@@ -58,6 +62,7 @@ impl<'a> Connection<'a> {
             client: Value::Null,
             level: Level::Info,
             subscriptions: BTreeSet::new(),
+            listening: HashMap::new(),
             motd: MOTD.to_owned(),
             calls: HashMap::new(),
             asked: HashMap::new(),
@@ -91,14 +96,13 @@ impl<'a> Connection<'a> {
     }
 
     /// Notes a request that may be cancelled or wait for the client; none when its id is taken.
-    pub(super) fn begin(&self, id: &Value, params: &Value) -> Option<Call> {
+    pub(super) fn begin(&self, id: &Value, params: &Value, stance: Option<&Stance>) -> Option<Call> {
         let (sender, signals) = channel();
         match self.state().calls.entry(id.to_string()) {
             Entry::Occupied(_) => return None,
             Entry::Vacant(entry) => entry.insert(sender.clone()),
         };
-        let token = params.pointer("/_meta/progressToken").cloned();
-        Some(Call { id: id.clone(), token, signals, sender })
+        Some(Call { id: id.clone(), params: params.clone(), stance: stance.cloned(), signals, sender })
     }
 
     /// Forgets a request that is answered.
@@ -108,7 +112,9 @@ impl<'a> Connection<'a> {
 
     /// Tells a call that the client took it back.
     pub(super) fn cancel(&self, id: &Value) {
-        if let Some(call) = self.state().calls.get(&id.to_string()) {
+        let mut state = self.state();
+        state.listening.remove(&id.to_string());
+        if let Some(call) = state.calls.get(&id.to_string()) {
             let _ = call.send(Signal::Cancelled);
         }
     }
@@ -130,8 +136,12 @@ impl<'a> Connection<'a> {
         }
     }
 
-    /// Asks the client, and waits for its answer: the whole response.
+    /// Asks the client, and waits for its answer: the whole response. In the modern era nothing is waited for: the
+    /// request comes again, with the answer.
     pub(super) fn ask(&self, call: &Call, method: &str, params: Value) -> Result<Value, Refusal> {
+        if call.stance.is_some() {
+            return modern::ask(call, method, params);
+        }
         let id = {
             let mut state = self.state();
             let id = state.next;
@@ -162,6 +172,16 @@ impl Call {
 
     /// The token under which the client wants to hear of progress.
     pub(super) fn progress_token(&self) -> Option<&Value> {
-        self.token.as_ref()
+        self.params.pointer("/_meta/progressToken")
+    }
+
+    /// The parameters of the request.
+    pub(super) fn params(&self) -> &Value {
+        &self.params
+    }
+
+    /// What the request says of itself in the modern era.
+    pub(super) fn stance(&self) -> Option<&Stance> {
+        self.stance.as_ref()
     }
 }

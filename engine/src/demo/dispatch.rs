@@ -2,6 +2,7 @@
 
 use super::connection::{Call, Connection};
 use super::lifecycle::{self, Revision};
+use super::modern::{self, Stance};
 use super::reply::{INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, Refusal, Reply, envelope, text_of};
 use super::{completion, prompts, resources, tools};
 use serde_json::{Value, json};
@@ -58,7 +59,7 @@ fn answer_batch(connection: &Connection<'_>, items: Vec<Item>) {
 /// One message, sorted.
 enum Item {
     /// A request; what a `tools/call` needs to be cancelled is noted before the next line is read.
-    Request { id: Value, method: String, params: Value, call: Option<Call> },
+    Request { id: Value, method: String, params: Value, stance: Option<Stance>, call: Option<Box<Call>> },
     /// A notification, already dealt with, or an answer, already handed on.
     Done,
     /// Neither.
@@ -94,14 +95,18 @@ impl Item {
             return Item::Done;
         }
         let Some(id) = id.clone() else { return invalid("`id` must be a string or an integer") };
+        let stance = match modern::stance(connection, &method, &params) {
+            Ok(stance) => stance,
+            Err(refusal) => return Item::Invalid { id, refusal },
+        };
         let call = match method.as_str() {
-            "tools/call" => match connection.begin(&id, &params) {
-                Some(call) => Some(call),
+            "tools/call" => match connection.begin(&id, &params, stance.as_ref()) {
+                Some(call) => Some(Box::new(call)),
                 None => return invalid("a call with this `id` is under way"),
             },
             _ => None,
         };
-        Item::Request { id, method, params, call }
+        Item::Request { id, method, params, stance, call }
     }
 
     /// Whether the answer may wait for time to pass or for the client.
@@ -116,14 +121,20 @@ impl Item {
         match self {
             Item::Done => None,
             Item::Invalid { id, refusal } => envelope(id, Err(refusal)),
-            Item::Request { id, method, params, call } => {
+            Item::Request { id, method, params, stance, call } => {
                 let reply = match &call {
                     Some(call) => {
                         let reply = ready(connection).and_then(|()| tools::call(connection, call, &params));
                         connection.end(call);
                         reply
                     }
+                    None if stance.is_some() => answer_modern(connection, &id, &method, &params),
                     None => answer(connection, &method, &params),
+                };
+                let whole = |result| if stance.is_some() { modern::complete(&method, result) } else { result };
+                let reply = match reply {
+                    Err(Refusal::Result(result)) => Err(Refusal::Result(whole(result))),
+                    reply => reply.map(whole),
                 };
                 envelope(id, reply)
             }
@@ -136,6 +147,20 @@ fn ready(connection: &Connection<'_>) -> Result<(), Refusal> {
         Some(_) => Ok(()),
         None => Err(Refusal::error(INVALID_REQUEST, "the session is not initialized: send `initialize` first")),
     }
+}
+
+/// The methods that the modern era has and the legacy one has not; those that it removed are unknown.
+fn answer_modern(connection: &Connection<'_>, id: &Value, method: &str, params: &Value) -> Reply {
+    match method {
+        "server/discover" => modern::discover(),
+        "subscriptions/listen" => modern::listen(connection, id, params),
+        "ping" | "logging/setLevel" | "resources/subscribe" | "resources/unsubscribe" => Err(unknown(method)),
+        _ => answer(connection, method, params),
+    }
+}
+
+fn unknown(method: &str) -> Refusal {
+    Refusal::error(METHOD_NOT_FOUND, format!("unknown method `{method}`"))
 }
 
 fn answer(connection: &Connection<'_>, method: &str, params: &Value) -> Reply {
@@ -155,7 +180,7 @@ fn answer(connection: &Connection<'_>, method: &str, params: &Value) -> Reply {
         "prompts/get" => prompts::get(params),
         "completion/complete" => completion::complete(params),
         "logging/setLevel" => lifecycle::set_level(connection, params),
-        _ => Err(Refusal::error(METHOD_NOT_FOUND, format!("unknown method `{method}`"))),
+        _ => Err(unknown(method)),
     }
 }
 

@@ -15,7 +15,12 @@ pub(super) enum Revision {
     Jun2025,
     /// 2025-11-25: wrong arguments are error results.
     Nov2025,
+    /// 2026-07-28, the modern era: no handshake, no session. It is never negotiated.
+    Jul2026,
 }
+
+/// What a client is told about the server.
+pub(super) const INSTRUCTIONS: &str = "A server to try mcptest on. Call `echo` first.";
 
 impl Revision {
     /// What is offered to a client that asks for an unknown one.
@@ -28,6 +33,7 @@ impl Revision {
             Revision::Mar2025 => "2025-03-26",
             Revision::Jun2025 => "2025-06-18",
             Revision::Nov2025 => "2025-11-25",
+            Revision::Jul2026 => "2026-07-28",
         }
     }
 
@@ -86,16 +92,21 @@ pub(super) fn initialize(connection: &Connection<'_>, params: &Value) -> Reply {
     if revision >= Revision::Mar2025 {
         capabilities["completions"] = json!({});
     }
+    Ok(json!({
+        "protocolVersion": revision.as_str(),
+        "capabilities": capabilities,
+        "serverInfo": server_info(revision),
+        "instructions": INSTRUCTIONS,
+    }))
+}
+
+/// What the server calls itself.
+pub(super) fn server_info(revision: Revision) -> Value {
     let mut info = json!({ "name": "mcptest-demo", "version": env!("CARGO_PKG_VERSION") });
     if revision >= Revision::Jun2025 {
         info["title"] = json!("mcptest demo server");
     }
-    Ok(json!({
-        "protocolVersion": revision.as_str(),
-        "capabilities": capabilities,
-        "serverInfo": info,
-        "instructions": "A server to try mcptest on. Call `echo` first.",
-    }))
+    info
 }
 
 /// `logging/setLevel`.

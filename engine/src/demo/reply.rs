@@ -28,7 +28,9 @@ pub(super) enum Refusal {
         /// Its data, if any.
         data: Option<Value>,
     },
-    /// The client took the request back, so nothing goes out.
+    /// A result of another kind goes out: a question to the client.
+    Result(Value),
+    /// Nothing goes out: the client took the request back, or it stays open.
     Cancelled,
 }
 
@@ -47,7 +49,7 @@ impl Refusal {
     pub(super) fn with(self, data: Value) -> Refusal {
         match self {
             Refusal::Error { code, message, .. } => Refusal::Error { code, message, data: Some(data) },
-            Refusal::Cancelled => Refusal::Cancelled,
+            other => other,
         }
     }
 }
@@ -55,7 +57,7 @@ impl Refusal {
 /// The response to the request `id`; none when it was cancelled.
 pub(super) fn envelope(id: Value, reply: Reply) -> Option<Value> {
     match reply {
-        Ok(result) => Some(json!({ "jsonrpc": "2.0", "id": id, "result": result })),
+        Ok(result) | Err(Refusal::Result(result)) => Some(json!({ "jsonrpc": "2.0", "id": id, "result": result })),
         Err(Refusal::Error { code, message, data }) => {
             let mut error = json!({ "code": code, "message": message });
             if let Some(data) = data {

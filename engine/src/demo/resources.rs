@@ -2,7 +2,8 @@
 
 use super::connection::Connection;
 use super::lifecycle::Revision;
-use super::reply::{RESOURCE_NOT_FOUND, Refusal, Reply};
+use super::modern;
+use super::reply::{INVALID_PARAMS, RESOURCE_NOT_FOUND, Refusal, Reply};
 use serde_json::{Value, json};
 
 /// The text that `set_motd` changes.
@@ -51,7 +52,7 @@ pub(super) fn read(connection: &Connection<'_>, uri: &str) -> Reply {
         PIXEL => return Ok(json!({ "contents": [{ "uri": uri, "mimeType": "image/png", "blob": PNG }] })),
         _ => match uri.strip_prefix(GREETING).and_then(decode) {
             Some(name) => format!("Hello, {name}!"),
-            None => return Err(missing(uri)),
+            None => return Err(missing(connection, uri)),
         },
     };
     Ok(json!({ "contents": [{ "uri": uri, "mimeType": "text/plain", "text": text }] }))
@@ -80,10 +81,12 @@ pub(super) fn set_motd(connection: &Connection<'_>, text: &str) {
     if subscribed {
         connection.notify("notifications/resources/updated", json!({ "uri": MOTD }));
     }
+    modern::updated(connection, MOTD);
 }
 
-fn missing(uri: &str) -> Refusal {
-    Refusal::error(RESOURCE_NOT_FOUND, "resource not found").with(json!({ "uri": uri }))
+fn missing(connection: &Connection<'_>, uri: &str) -> Refusal {
+    let code = if connection.revision() >= Revision::Jul2026 { INVALID_PARAMS } else { RESOURCE_NOT_FOUND };
+    Refusal::error(code, "resource not found").with(json!({ "uri": uri }))
 }
 
 /// A template variable's value: not empty, one segment, percent-decoded.

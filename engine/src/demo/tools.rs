@@ -16,6 +16,7 @@ mod plain;
 
 use super::connection::{Call, Connection};
 use super::lifecycle::Revision;
+use super::modern;
 use super::reply::{Refusal, Reply, text_of};
 use serde_json::{Map, Value, json};
 
@@ -47,6 +48,8 @@ fn available<'a>(connection: &'a Connection<'_>) -> impl Iterator<Item = &'stati
     let revision = connection.revision();
     all().filter(move |tool| match tool.needs {
         None => true,
+        // Lists do not depend on who asks; a call that the client is not made for is refused.
+        Some(_) if revision >= Revision::Jul2026 => true,
         Some("elicitation") if revision < Revision::Jun2025 => false,
         Some(capability) => client.get(capability).is_some_and(Value::is_object),
     })
@@ -83,12 +86,16 @@ pub(super) fn call(connection: &Connection<'_>, call: &Call, params: &Value) -> 
     let tool = available(connection)
         .find(|tool| tool.name == name)
         .ok_or_else(|| Refusal::params(format!("unknown tool `{name}`")))?;
+    if let (Some(stance), Some(capability)) = (call.stance(), tool.needs) {
+        modern::require(stance, capability)?;
+    }
     let arguments = params.get("arguments").cloned().unwrap_or_else(|| json!({}));
     if let Some(problem) = problem(&(tool.input)(), &arguments) {
         let problem = format!("invalid arguments for tool `{name}`: {problem}");
-        return match connection.revision() {
-            Revision::Nov2025 => Ok(failed(problem)),
-            _ => Err(Refusal::params(problem)),
+        return if connection.revision() >= Revision::Nov2025 {
+            Ok(failed(problem))
+        } else {
+            Err(Refusal::params(problem))
         };
     }
     let Value::Object(arguments) = arguments else { return Err(Refusal::params("`arguments` must be an object")) };

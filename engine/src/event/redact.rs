@@ -92,7 +92,7 @@ impl Redactor {
     }
 
     fn session_opened(&self, opened: &mut SessionOpened) {
-        let SessionOpened { session, server, server_info, protocol_version, duration_ms: _ } = opened;
+        let SessionOpened { session, server, server_info, era: _, protocol_version, duration_ms: _ } = opened;
         self.shared(session);
         self.shared(server);
         server_info.iter_mut().for_each(|info| self.json(info));
@@ -288,6 +288,7 @@ mod tests {
                 session: session.clone(),
                 server: server.clone(),
                 server_info: Some(json!({"name": CANARY})),
+                era: Some("legacy"),
                 protocol_version: Some(text()),
                 duration_ms,
             }),

@@ -3,8 +3,12 @@
 //! `mcptest run` drives the [transport](Connection::transport) itself once the handshake is over, because a step may send
 //! anything at all. Everybody else asks one thing after the other with [`Connection::request`].
 
+mod opening;
+
 use super::cassette::{Reel, Spool};
+use super::era;
 use super::fault::{Code, Fault};
+use super::input;
 use super::lifecycle::{self, Introduction};
 use super::message::{Kind, Message};
 use super::target::Target;
@@ -14,16 +18,12 @@ use super::transport::stdio::Stdio;
 use super::transport::{Closed, Incoming, Transport};
 use crate::child::Exit;
 use crate::source::Json;
-use serde_json::json;
+use serde_json::{Map, json};
 use std::time::Duration;
 use tokio::time::{Instant, timeout_at};
 
-/// How long the awaited `ping` after the handshake may take: a server that never answers it costs this once.
-const BARRIER: Duration = Duration::from_secs(2);
 /// How long a stage of the shutdown waits when somebody is waiting too.
 pub const HURRIED: Duration = Duration::from_millis(400);
-/// How much of stderr `readyPattern` is held against: the end.
-const MOST_STARTUP: usize = 1024 * 1024;
 
 /// Sees everything that crosses a connection, and answers what the server asks of its client.
 pub trait Witness {
@@ -68,7 +68,17 @@ pub struct Connection {
     /// Requests that timed out: their answers may still come.
     pub overdue: Vec<Json>,
     target: Target,
+    modern: Option<Modern>,
     last_id: u64,
+}
+
+/// What every request of a modern conversation says of itself.
+#[derive(Debug, Clone)]
+pub struct Modern {
+    /// The revision.
+    pub revision: String,
+    /// What goes under `_meta`.
+    pub meta: Map<String, Json>,
 }
 
 impl Connection {
@@ -96,7 +106,7 @@ impl Connection {
             }
             None => Connection::reach(&target)?,
         };
-        Ok(Connection { transport, exit: None, overdue: Vec::new(), target, last_id: 0 })
+        Ok(Connection { transport, exit: None, overdue: Vec::new(), target, modern: None, last_id: 0 })
     }
 
     fn reach(target: &Target) -> Result<Transport, Fault> {
@@ -115,65 +125,52 @@ impl Connection {
         }
     }
 
-    /// Everything before the first request: the ready line, the handshake if there is to be one, the barrier.
-    pub async fn begin(&mut self, handshake: bool, witness: &mut dyn Witness) -> Result<Introduction, Fault> {
-        self.await_ready_line(witness).await?;
-        let patience = self.target.startup_timeout;
-        if let Some(http) = self.transport.http() {
-            let prepared = http.prepare(patience).await;
-            self.note_queued(witness).map_err(Lost::early)?;
-            prepared?;
-        }
-        if !handshake {
-            return Ok(Introduction::default());
-        }
-        self.initialize(witness).await
+    /// The modern conversation; none in the legacy era, or before one was agreed on.
+    pub fn modern(&self) -> Option<&Modern> {
+        self.modern.as_ref()
     }
 
-    /// The handshake of the legacy era.
-    pub async fn initialize(&mut self, witness: &mut dyn Witness) -> Result<Introduction, Fault> {
-        let patience = self.target.startup_timeout;
-        let protocol = self.target.protocol.clone();
-        let id = self.fresh_id();
-        let request = lifecycle::initialize(&id, protocol.as_deref(), &self.target.capabilities);
-        let answer = self.ask(&request, &id, Instant::now() + patience, witness).await.map_err(Lost::early)?;
-        let answer = answer.ok_or_else(|| {
-            let message = format!("no answer to `initialize` within `startupTimeout` ({})", plain(patience));
-            Fault::new(Code::HandshakeFailed, message)
-                .hint("a slow server needs a longer `startupTimeout` in its config")
-                .hint("a server that prints a line when it is ready can be awaited with `readyPattern`")
-        })?;
-        let value = answer.value().map_err(|malformed| {
-            Fault::new(Code::HandshakeFailed, format!("the answer to `initialize` cannot be read: {malformed}"))
-        })?;
-        let mut introduction = lifecycle::introduction(&value, protocol.as_deref())
-            .map_err(|message| Fault::new(Code::HandshakeFailed, message))?;
-        if let (Some(http), Some(revision)) = (self.transport.http(), &introduction.protocol_version) {
-            http.negotiated(revision);
+    /// From here on every request of a modern conversation says this of itself too.
+    pub fn set_meta(&mut self, key: &str, value: Json) {
+        if let Some(modern) = &mut self.modern {
+            modern.meta.insert(key.to_owned(), value);
         }
-        self.send(&lifecycle::initialized(), witness).await;
-        if let Some(http) = self.transport.http() {
-            http.listen_to_server().await;
-        }
-        if self.target.barrier {
-            let note = self.barrier(witness).await.map_err(Lost::early)?;
-            introduction.notes.extend(note);
-        }
-        Ok(introduction)
-    }
-
-    /// Goes on after a pause: what came meanwhile belongs to nothing that is asked from now on. The note says that the
-    /// server did not answer.
-    pub async fn resume(&mut self, witness: &mut dyn Witness) -> Option<String> {
-        if !self.target.barrier || self.exit.is_some() {
-            return None;
-        }
-        // An exit is kept, and met by whoever asks next.
-        self.barrier(witness).await.unwrap_or_default()
     }
 
     /// Asks the server one thing and awaits the answer, a result or an error.
+    ///
+    /// In the modern era a result that asks for input is answered by the witness, and the request is sent again with its
+    /// answers; one that the witness cannot answer is returned as it is.
     pub async fn request(
+        &mut self,
+        method: &str,
+        params: Option<Json>,
+        timeout: Duration,
+        witness: &mut dyn Witness,
+    ) -> Result<Message, Fault> {
+        let Some(modern) = &self.modern else { return self.request_once(method, params, timeout, witness).await };
+        let params = era::add_meta(params, &modern.meta);
+        let deadline = Instant::now() + timeout;
+        let mut round = params.clone();
+        for _ in 0..input::MOST_ROUNDS {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let answer = self.request_once(method, Some(round), left, witness).await?;
+            let Some(asked) = input::asked(&answer) else { return Ok(answer) };
+            let told = asked.requests.iter().map(|request| {
+                let message = request.message()?;
+                let reply = witness.answer(&Json::from(request.key.as_str()), &request.method, &message);
+                let result = reply?.get_mut("result").map(Json::take)?;
+                Some((request.key.clone(), result))
+            });
+            let Some(told) = told.collect::<Option<Map<String, Json>>>().filter(|_| asked.can_go_on()) else {
+                return Ok(answer);
+            };
+            round = asked.retry(&params, told);
+        }
+        Err(Fault::new(Code::MalformedResponse, input::endless(method)))
+    }
+
+    async fn request_once(
         &mut self,
         method: &str,
         params: Option<Json>,
@@ -204,11 +201,18 @@ impl Connection {
             Some(answer) => Ok(answer),
             None => {
                 self.overdue.push(id.clone());
-                let patience = Instant::now() + HURRIED;
-                let _ = timeout_at(patience, self.send(&lifecycle::cancelled(&id, "timeout"), witness)).await;
+                if !self.abandon(&id) {
+                    let patience = Instant::now() + HURRIED;
+                    let _ = timeout_at(patience, self.send(&lifecycle::cancelled(&id, "timeout"), witness)).await;
+                }
                 Err(Fault::new(Code::Timeout, format!("no answer to `{method}` within {}", plain(timeout))))
             }
         }
+    }
+
+    /// Takes a request back without a word, where that is how it is done; else the server has to be told.
+    pub fn abandon(&mut self, id: &Json) -> bool {
+        self.transport.http().is_some_and(|http| http.abandon(id))
     }
 
     /// Tells the server something.
@@ -254,62 +258,6 @@ impl Connection {
         closed
     }
 
-    async fn await_ready_line(&mut self, witness: &mut dyn Witness) -> Result<(), Fault> {
-        if matches!(self.transport, Transport::Replay(_)) {
-            return Ok(());
-        }
-        let Some(pattern) = self.target.ready_pattern.clone() else { return Ok(()) };
-        let patience = self.target.startup_timeout;
-        let deadline = Instant::now() + patience;
-        let mut said = String::new();
-        while !pattern.is_match(&said) {
-            let Some(incoming) = self.transport.receive_by(deadline).await else {
-                let message = format!(
-                    "stderr did not match `readyPattern` /{pattern}/ within `startupTimeout` ({})",
-                    plain(patience)
-                );
-                return Err(Fault::new(Code::StartFailed, message));
-            };
-            if let Incoming::Stderr(text) = &incoming {
-                said.push_str(text);
-                if said.len() > 2 * MOST_STARTUP {
-                    said.drain(..said.ceil_char_boundary(said.len() - MOST_STARTUP));
-                }
-            }
-            if let Some(exit) = self.note(incoming, witness) {
-                return Err(Lost::Exited(exit).early());
-            }
-        }
-        Ok(())
-    }
-
-    fn note_queued(&mut self, witness: &mut dyn Witness) -> Result<(), Lost> {
-        while let Some(incoming) = self.transport.next_queued() {
-            if let Some(exit) = self.note(incoming, witness) {
-                return Err(Lost::Exited(exit));
-            }
-        }
-        Ok(())
-    }
-
-    /// An awaited `ping`: what a server does on start-up comes before its answer, and so belongs to nothing that is asked
-    /// later. The note says that no answer came.
-    async fn barrier(&mut self, witness: &mut dyn Witness) -> Result<Option<String>, Lost> {
-        let id = self.fresh_id();
-        let ping = json!({"jsonrpc": "2.0", "id": id, "method": "ping"});
-        let answered = self.ask(&ping, &id, Instant::now() + BARRIER, witness).await?.is_some();
-        self.transport.drain().await;
-        self.note_queued(witness)?;
-        if answered {
-            return Ok(None);
-        }
-        self.overdue.push(id);
-        Ok(Some(format!(
-            "the server did not answer `ping` within {}; `barrier: false` in its config leaves the ping out",
-            plain(BARRIER)
-        )))
-    }
-
     /// Sends a request and awaits its answer; `None` when the time is over, an error when none can come any more.
     async fn ask(
         &mut self,
@@ -319,6 +267,17 @@ impl Connection {
         witness: &mut dyn Witness,
     ) -> Result<Option<Message>, Lost> {
         let Ok(ours) = timeout_at(deadline, self.send(request, witness)).await else { return Ok(None) };
+        self.await_answer(&[id], ours, deadline, witness).await
+    }
+
+    /// Awaits the answer to one of several requests; `ours` is the ticket of the first.
+    async fn await_answer(
+        &mut self,
+        ids: &[&Json],
+        ours: Option<u64>,
+        deadline: Instant,
+        witness: &mut dyn Witness,
+    ) -> Result<Option<Message>, Lost> {
         let mut refused = false;
         loop {
             let Some(incoming) = self.transport.receive_by(deadline).await else { return Ok(None) };
@@ -326,7 +285,7 @@ impl Connection {
                 Incoming::Failed(fault) => return Err(Lost::Failed(fault)),
                 Incoming::Message(message)
                     if !matches!(message.kind, Kind::Request { .. })
-                        && message.id().is_some_and(|its| its == id || (refused && its.is_null())) =>
+                        && message.id().is_some_and(|its| ids.contains(&its) || (refused && its.is_null())) =>
                 {
                     return Ok(Some(message));
                 }
@@ -410,13 +369,18 @@ enum Lost {
 impl Lost {
     /// As the fault of a start.
     fn early(self) -> Fault {
+        self.early_at("initialize")
+    }
+
+    /// The same, of the request with this method.
+    fn early_at(self, method: &str) -> Fault {
         match self {
             Lost::Exited(exit) => {
                 Fault::new(Code::StartFailed, format!("the server ended before it was ready ({exit})"))
             }
             Lost::Failed(fault) => *fault,
             Lost::Unanswered(ended) => {
-                let fault = ended.fault("`initialize`");
+                let fault = ended.fault(&format!("`{method}`"));
                 let code = if ended.head.is_some() { Code::HandshakeFailed } else { Code::StartFailed };
                 Fault { code, ..fault }
             }

@@ -1,7 +1,11 @@
 //! The words of the handshake: what `initialize` says, and what its answer must hold.
 
+use super::era::Era;
 use crate::source::Json;
 use serde_json::json;
+
+/// What the client calls itself.
+pub(super) const CLIENT_NAME: &str = "mcptest";
 
 /// The revisions of the legacy era, oldest first; the last one is asked for unless the config says otherwise.
 pub const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -9,11 +13,13 @@ pub const REVISIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "202
 /// What a server said about itself.
 #[derive(Debug, Clone, Default)]
 pub struct Introduction {
+    /// The era of the conversation; none before one was agreed on.
+    pub era: Option<Era>,
     /// The revision the session speaks.
     pub protocol_version: Option<String>,
     /// `serverInfo`.
     pub server_info: Option<Json>,
-    /// The whole `result` of `initialize`.
+    /// The whole `result` of `initialize`, or of `server/discover`.
     pub result: Json,
     /// Things worth knowing that are no reason to stop.
     pub notes: Vec<String>,
@@ -28,7 +34,7 @@ pub fn initialize(id: &Json, protocol: Option<&str>, capabilities: &Json) -> Jso
         "params": {
             "protocolVersion": protocol.unwrap_or(REVISIONS[REVISIONS.len() - 1]),
             "capabilities": capabilities,
-            "clientInfo": {"name": "mcptest", "version": env!("CARGO_PKG_VERSION")},
+            "clientInfo": {"name": CLIENT_NAME, "version": env!("CARGO_PKG_VERSION")},
         },
     })
 }
@@ -87,7 +93,8 @@ pub fn introduction(response: &Json, asked: Option<&str>) -> Result<Introduction
         notes.push(format!("asked for protocol version {asked}, the server chose {version}"));
     }
     let server_info = result.get("serverInfo").cloned();
-    Ok(Introduction { protocol_version: version, server_info, result: result.clone(), notes })
+    let era = Some(Era::Legacy);
+    Ok(Introduction { era, protocol_version: version, server_info, result: result.clone(), notes })
 }
 
 /// An error object in one line: `-32602 unknown tool`.

@@ -1,6 +1,7 @@
 //! What a client needs to know of a server before it can speak to it.
 
 use super::cassette::Spool;
+use super::era::Protocol;
 use super::transport::http::endpoint::Endpoint;
 use crate::child::Spawn;
 use crate::source::Json;
@@ -27,8 +28,8 @@ pub struct Target {
     pub ready_pattern: Option<regex::Regex>,
     /// Per stage of shutdown: EOF, SIGTERM.
     pub shutdown_timeout: Duration,
-    /// The protocol revision asked for; `None`: the newest legacy one.
-    pub protocol: Option<String>,
+    /// The era and the revision asked for.
+    pub protocol: Protocol,
     /// What the client declares.
     pub capabilities: Arc<Json>,
     /// Whether start-up ends with an awaited `ping`.
@@ -57,7 +58,7 @@ impl Target {
             startup_timeout: STARTUP_TIMEOUT,
             ready_pattern: None,
             shutdown_timeout: SHUTDOWN_TIMEOUT,
-            protocol: None,
+            protocol: Protocol::default(),
             capabilities: Arc::new(Json::Object(serde_json::Map::new())),
             barrier: true,
             max_line: MAX_LINE,

@@ -5,11 +5,12 @@ use super::order::{Shuffle, after_needs};
 use super::scope::Scope;
 use super::select::Filter;
 use super::server::{Servers, capabilities, capability_of};
-use super::{CasePlan, FilePlan, Part, Plan, StepPlan, Subject, check, fill};
+use super::{CasePlan, FilePlan, Part, Plan, StepPlan, Subject, check, era, fill};
 use crate::config::Config;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::Test;
 use crate::extension::library::Library;
+use crate::mcp::era::Protocol;
 use crate::source::{Json, Node, Span};
 use crate::suite::environment::Environment;
 use crate::suite::server::Server;
@@ -228,6 +229,9 @@ impl File<'_> {
         let capabilities = self.capabilities(server);
         let steps = case.body.steps().iter().map(|step| {
             self.check_respond(step, &capabilities, diagnostics);
+            if let (Protocol::Modern(_), Some(removed)) = (&server.protocol, era::removed(step)) {
+                diagnostics.push(removed.diagnostic(&self.scope.suite.source, step));
+            }
             self.step_plan(step, values, diagnostics)
         });
         let steps = steps.collect();

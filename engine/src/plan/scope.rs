@@ -1,5 +1,5 @@
 //! The names that a suite's text can use, innermost first: the row of `each`, the file's captures, `variables`, `--var`;
-//! and `${env:NAME}` and `${tmp}` everywhere.
+//! and `${env:NAME}`, `${tmp}` and `${session:meta}` everywhere.
 
 use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 use crate::extension::library::Library;
@@ -37,6 +37,8 @@ pub struct Moment<'a> {
     pub captures: &'a HashMap<String, Json>,
     /// The session's `${tmp}`.
     pub tmp: &'a str,
+    /// The session's `${session:meta}`.
+    pub meta: &'a Json,
 }
 
 impl Scope {
@@ -51,6 +53,13 @@ impl Scope {
         }
         if name == "tmp" {
             return moment.map_or(Found::Later, |moment| Found::Literal(moment.tmp.into()));
+        }
+        if let Some(part) = name.strip_prefix("session:") {
+            return match (part, moment) {
+                ("meta", Some(moment)) => Found::Literal(moment.meta.clone()),
+                ("meta", None) => Found::Later,
+                _ => Found::Unknown,
+            };
         }
         if let Some((_, value)) = row.and_then(|row| row.values.iter().find(|(key, _)| key == name)) {
             return self.resolve(value, row, moment, depth);
@@ -142,7 +151,7 @@ impl Scope {
         let variables = self.suite.variables.iter().map(|variable| variable.name.as_str());
         let vars = self.vars.iter().map(|(name, _)| name.as_str());
         let captured = self.captured.iter().map(String::as_str);
-        row.chain(captured).chain(variables).chain(vars).chain(["tmp"]).collect()
+        row.chain(captured).chain(variables).chain(vars).chain(["tmp", "session:meta"]).collect()
     }
 }
 

@@ -93,7 +93,9 @@ impl Human {
         if !self.look.verbose {
             return Ok(());
         }
-        let revision = opened.protocol_version.as_deref().map(|version| format!(", protocol {}", visible(version)));
+        let era = opened.era.map(|era| format!(" ({era})")).unwrap_or_default();
+        let revision =
+            opened.protocol_version.as_deref().map(|version| format!(", protocol {}{era}", visible(version)));
         let line = format!(
             "session {} opened in {}{}",
             visible(&opened.session),

@@ -200,6 +200,7 @@ fn opened(server: &str, server_info: Option<serde_json::Value>) -> Body {
         session,
         server: server.into(),
         server_info,
+        era: Some("legacy"),
         protocol_version,
         duration_ms: 120.0,
     })

@@ -39,6 +39,12 @@ pub(super) struct Call {
     pub(super) cancel: Option<Cancel>,
     /// How far it has come as a task.
     pub(super) task: Option<TaskRun>,
+    /// What it is sent again with, where its result may ask for input.
+    pub(super) retry: Option<Retry>,
+    /// What a subscription is about; it has what it awaits when the server acknowledges it.
+    pub(super) listen: Option<String>,
+    /// Why it is no success, whatever the answer says.
+    pub(super) unfit: Option<Unfit>,
     /// The answer, once it came.
     pub(super) answer: Option<Rc<Message>>,
     /// How long the answer took.
@@ -99,6 +105,24 @@ impl TaskRun {
     }
 }
 
+/// A request whose result may ask for input.
+#[derive(Debug)]
+pub(super) struct Retry {
+    /// Its parameters, as they were first sent.
+    pub(super) params: Json,
+    /// How often the server asked.
+    pub(super) rounds: usize,
+    /// The time that it took up to here.
+    pub(super) spent: Duration,
+}
+
+/// Why a call is no success, and what to do about it.
+#[derive(Debug)]
+pub(super) struct Unfit {
+    pub(super) message: String,
+    pub(super) hint: String,
+}
+
 /// The pages of a listing so far.
 #[derive(Debug)]
 pub(super) struct Pages {
@@ -145,6 +169,9 @@ impl Call {
             token: None,
             cancel: None,
             task: None,
+            retry: None,
+            listen: None,
+            unfit: None,
             answer: None,
             took: Duration::ZERO,
             end: None,
@@ -157,6 +184,12 @@ impl Call {
     pub(super) fn until_exit(timeout: Duration) -> Call {
         let line = Line { bytes: Vec::new(), awaits: Awaits::Nothing, method: None };
         Call { until_exit: true, ..Call::new(line, timeout) }
+    }
+
+    /// A call that sends nothing and awaits nothing.
+    pub(super) fn nothing(timeout: Duration) -> Call {
+        let line = Line { bytes: Vec::new(), awaits: Awaits::Nothing, method: None };
+        Call { end: Some(End::Done), ..Call::new(line, timeout) }
     }
 
     pub(super) fn deadline(&self) -> Instant {

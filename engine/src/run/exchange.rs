@@ -125,7 +125,7 @@ impl Exchange<'_> {
         sent
     }
 
-    async fn send(&mut self, at: usize) {
+    pub(super) async fn send(&mut self, at: usize) {
         let call = &mut self.calls[at];
         call.sent_at = Some(Instant::now());
         let deadline = call.deadline();
@@ -225,6 +225,18 @@ impl Exchange<'_> {
         if call.task.is_some() {
             return self.go_on_as_task(at, message).await;
         }
+        if call.listen.is_some() && matches!(message.kind, Kind::Response { is_error: false, .. }) {
+            let why = "the server ended the subscription before it acknowledged it".to_owned();
+            call.end = Some(End::Malformed(why));
+            return call.window.received(message);
+        }
+        if let Some(asked) = self.asked(at, &message) {
+            return self.go_on_with_input(at, message, asked).await;
+        }
+        let call = &mut self.calls[at];
+        if let Some(retry) = &call.retry {
+            call.took += retry.spent;
+        }
         call.window.received(message.clone());
         call.answer = Some(message);
         if !call.until_exit && (call.http.over || !call.http.to_the_end) {
@@ -259,6 +271,7 @@ impl Exchange<'_> {
         let Kind::Notification { method } = &message.kind else { return };
         let at = match method.as_str() {
             "notifications/progress" => self.progressing(&message),
+            "notifications/subscriptions/acknowledged" => self.acknowledged(&message),
             "notifications/tasks/status" => {
                 let told = super::window::params(&message);
                 let task = self.calls.iter_mut().filter_map(|call| call.task.as_mut());
@@ -298,6 +311,9 @@ impl Exchange<'_> {
         let message = lifecycle::cancelled(id, "cancelled by the suite");
         if call.hopes_for_silence {
             call.timeout = age + cancel.grace;
+        }
+        if self.session.connection.abandon(id) {
+            return;
         }
         let line = format!("{message}\n");
         call.window.sent(line.as_str());
@@ -346,6 +362,10 @@ impl Exchange<'_> {
     async fn reply(&mut self, message: Message) {
         let Kind::Request { id, method } = &message.kind else { return };
         let params = super::window::params(&message);
+        if self.session.connection.modern().is_some() {
+            let note = format!("the server sent the request `{method}`, and the modern era has none");
+            self.window().note(note);
+        }
         let told = self.scripts.answer(method, &params, self.turns, &mut self.session.turns);
         let reply = told.map(|told| told.envelope(id));
         self.window().received(Rc::new(message));
@@ -358,6 +378,9 @@ impl Exchange<'_> {
 
     /// An answer that no open call awaits.
     fn note_stray(&mut self, message: &Message) {
+        if let Some(note) = self.ended_subscription(message) {
+            return self.window().note(note);
+        }
         let Kind::Response { id, .. } = &message.kind else { return };
         let late = self.session.connection.overdue.iter().position(|overdue| overdue == id);
         let note = match late {
@@ -404,6 +427,9 @@ impl Exchange<'_> {
             }
             self.session.connection.overdue.push(id.clone());
             if call.hopes_for_silence || call.line.method.as_deref() == Some("initialize") {
+                continue;
+            }
+            if self.session.connection.abandon(id) {
                 continue;
             }
             let line = format!("{}\n", lifecycle::cancelled(id, "timeout"));

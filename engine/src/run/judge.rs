@@ -40,6 +40,12 @@ impl Judge<'_> {
 
     /// Unless the step says otherwise, an answer must be a success.
     fn must_succeed(&self, outcome: &Outcome<'_>) -> Option<Failure> {
+        if let Some(unfit) = outcome.unfit {
+            let mut failure = self.mismatch(unfit.message.clone(), self.step.span);
+            failure.actual = outcome.result().cloned();
+            failure.hints.push(unfit.hint.clone());
+            return Some(failure);
+        }
         let message = outcome.in_words()?;
         let hint = match outcome.error() {
             Some(_) => "if that is right, expect it with `error: { code: … }`",

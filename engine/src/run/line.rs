@@ -117,6 +117,20 @@ pub(super) fn of_task(method: &str, task: &str, id: Json) -> Line {
     request(method, Some(json!({"taskId": task})), id)
 }
 
+/// A request with these parameters.
+pub(super) fn composed(method: &str, params: &Json, id: Json) -> Line {
+    request(method, Some(params), id)
+}
+
+/// `_meta` with what the step writes over what the session says.
+pub(super) fn meta_node(own: &serde_json::Map<String, Json>, written: Option<&Node>) -> Node {
+    let mut members = own.clone();
+    if let Some(Json::Object(written)) = written.map(Node::to_json) {
+        members.extend(written);
+    }
+    Node::new(Kind::Literal(Json::Object(members)), Default::default())
+}
+
 fn request<P: Serialize>(method: &str, params: Option<P>, id: Json) -> Line {
     let envelope = Request { jsonrpc: "2.0", id: &id, method, params };
     let mut bytes = serde_json::to_vec(&envelope).unwrap_or_default();

@@ -1,5 +1,6 @@
 //! What a step came to, as one value: the fields that `expect` names and that `capture` and `checks` look into.
 
+use super::call::Unfit;
 use super::window::Window;
 use crate::mcp::message::{Kind, Malformed, Message};
 use crate::source::Json;
@@ -23,6 +24,8 @@ pub(super) struct Outcome<'a> {
     pub(super) token: Option<&'a Json>,
     /// The task that the call became, as the server last told it.
     pub(super) task: Option<Json>,
+    /// Why it is no success, whatever the answer says.
+    pub(super) unfit: Option<&'a Unfit>,
 }
 
 /// An answer, read as far as somebody looks at it: most checks look only at the body.
@@ -50,7 +53,16 @@ impl Answer {
 impl<'a> Outcome<'a> {
     /// An answer and what came beside it, and nothing else.
     pub(super) fn new(answer: Option<Answer>, window: &'a Window) -> Outcome<'a> {
-        Outcome { answer, window, took: Duration::ZERO, exit_code: None, token: None, task: None, http: None }
+        Outcome {
+            answer,
+            window,
+            took: Duration::ZERO,
+            exit_code: None,
+            token: None,
+            task: None,
+            http: None,
+            unfit: None,
+        }
     }
 
     /// The `result`; one that is `null` beside an `error` says nothing.

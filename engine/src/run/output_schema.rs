@@ -5,6 +5,7 @@ use super::call::{Call, End, Pages};
 use super::exchange::Exchange;
 use super::judge::Judge;
 use super::line::page;
+use super::modern;
 use super::respond::Scripts;
 use super::session::Session;
 use super::step::Steps;
@@ -13,7 +14,7 @@ use crate::event::Failure;
 use crate::matcher::{Compiler, Expected, Mode};
 use crate::plan::scope::Moment;
 use crate::source::{Entry, Json, Kind, Node};
-use crate::suite::{Listing, Respond};
+use crate::suite::{Action, Listing, Respond};
 use std::collections::HashMap;
 
 /// What a tool declares of its structured content.
@@ -73,12 +74,13 @@ async fn list(
     steps: &mut Steps<'_, '_>,
 ) -> HashMap<String, Option<Declared>> {
     let id = session.connection.fresh_id();
-    let mut call = Call::new(page(Listing::Tools, None, None, id), session.server.timeout);
-    call.pages = Some(Pages::new(Listing::Tools, None));
+    let meta = modern::meta(session, &Action::List(Listing::Tools), None);
+    let mut call = Call::new(page(Listing::Tools, None, meta.as_ref(), id), session.server.timeout);
+    call.pages = Some(Pages::new(Listing::Tools, meta.as_ref()));
     let mut calls = [call];
     let none = Respond::default();
     let (server, capabilities) = (session.server.clone(), session.capabilities.clone());
-    let tmp = session.tmp();
+    let (tmp, meta) = (session.tmp(), session.meta());
     let scripts = Scripts {
         step: &none,
         suite: &steps.file.suite.respond,
@@ -86,7 +88,7 @@ async fn list(
         capabilities: &capabilities,
         scope: &steps.file.scope,
         row: steps.row,
-        moment: Moment { captures: steps.captures, tmp: &tmp },
+        moment: Moment { captures: steps.captures, tmp: &tmp, meta: &meta },
     };
     let listener = &mut steps.desk.listener;
     Exchange { session, calls: &mut calls, scripts: &scripts, turns: steps.turns, listener }.run().await;

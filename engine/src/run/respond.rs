@@ -90,6 +90,12 @@ impl Scripts<'_> {
         Some(unscripted(method))
     }
 
+    /// Whether something is scripted for a method.
+    pub(super) fn has(&self, method: &str) -> bool {
+        let levels = [self.step, self.suite, self.server];
+        levels.into_iter().any(|respond| respond.entries.iter().any(|entry| entry.method == method))
+    }
+
     fn value(&self, node: &Node) -> Json {
         let mut scope = |name: &str, _: Span| self.scope.lookup(name, self.row, Some(&self.moment));
         Filler::new(&mut scope).fill(node).as_ref().unwrap_or(node).to_json()

@@ -44,6 +44,8 @@ pub(super) struct Session {
     pub(super) secrets: Vec<String>,
     /// Rings when a step has waited long enough.
     pub(super) alarm: Alarm,
+    /// The subscriptions of the modern era: to what, and under which id.
+    pub(super) listening: Vec<(String, Json)>,
     tmp: Tmp,
 }
 
@@ -81,8 +83,9 @@ impl Session {
             Ok(session) => session,
             Err(fault) => return Err(Box::new(Failed { fault, window })),
         };
-        let (none, captures, tmp) = (Respond::default(), HashMap::new(), session.tmp());
-        let moment = Moment { captures: &captures, tmp: &tmp };
+        let (none, captures) = (Respond::default(), HashMap::new());
+        let (tmp, meta) = (session.tmp(), session.meta());
+        let moment = Moment { captures: &captures, tmp: &tmp, meta: &meta };
         let scripts = opening.file.map(|file| scripts(file, opening.server, opening.capabilities, &none, moment));
         let mut start = Start { window: &mut window, scripts, turns: Turns::default(), server_turns: HashMap::new() };
         let begun = tokio::select! {
@@ -123,14 +126,16 @@ impl Session {
             output_schemas: None,
             secrets: Vec::new(),
             alarm: Alarm::default(),
+            listening: Vec::new(),
             tmp,
         })
     }
 
     /// Goes on after a pause, with the scripts of a file for what the server asks meanwhile.
     pub(super) async fn resume(&mut self, file: &FilePlan) -> Option<String> {
-        let (none, captures, tmp) = (Respond::default(), HashMap::new(), self.tmp());
-        let moment = Moment { captures: &captures, tmp: &tmp };
+        let (none, captures) = (Respond::default(), HashMap::new());
+        let (tmp, meta) = (self.tmp(), self.meta());
+        let moment = Moment { captures: &captures, tmp: &tmp, meta: &meta };
         let scripts = scripts(file, &self.server, &self.capabilities, &none, moment);
         let mut window = Window::default();
         let (turns, server_turns) = (Turns::default(), HashMap::new());
@@ -141,6 +146,11 @@ impl Session {
     /// `${tmp}`.
     pub(super) fn tmp(&self) -> Rc<str> {
         self.tmp.text().clone()
+    }
+
+    /// `${session:meta}`: the `_meta` of a request in the modern era; empty in the legacy one.
+    pub(super) fn meta(&self) -> Json {
+        Json::Object(self.connection.modern().map(|modern| modern.meta.clone()).unwrap_or_default())
     }
 
     /// The folder behind `${tmp}`.

@@ -8,6 +8,7 @@ use super::stop::Listener;
 use super::window::Window;
 use crate::event::{Body, Log, LogFrom, SessionClosed, SessionOpened, What};
 use crate::mcp::cassette::Reel;
+use crate::mcp::era::Era;
 use crate::mcp::lifecycle::Introduction;
 use crate::plan::FilePlan;
 use crate::source::Json;
@@ -173,6 +174,7 @@ impl Slot {
                     session: session.name.clone(),
                     server: self.server.name.clone(),
                     server_info: introduction.server_info,
+                    era: introduction.era.map(Era::name),
                     protocol_version: introduction.protocol_version,
                     duration_ms: opened.took.as_secs_f64() * 1000.0,
                 }));

@@ -12,11 +12,12 @@ use super::respond::{Scripts, Turns};
 use super::session::Session;
 use super::slot::{Desk, Slot};
 use super::window::Window;
-use super::{evidence, output_schema};
+use super::{evidence, modern, output_schema};
 use crate::diagnostic::Diagnostics;
 use crate::event::{Body, Failure, FailureKind, Status, StepFinished, StepId};
 use crate::matcher;
 use crate::plan::check::{self, Check, Rule};
+use crate::plan::era::removed;
 use crate::plan::scope::Moment;
 use crate::plan::{CasePlan, FilePlan, Filled, StepPlan, fill_expect, fill_step};
 use crate::source::{Json, Span};
@@ -143,6 +144,12 @@ impl Steps<'_, '_> {
         Self: 's,
     {
         let plan = &self.plan.steps[at];
+        if let Some(removed) = session.connection.modern().and_then(|_| removed(step)) {
+            let judge = Judge { source: &self.file.suite.source, step, tmp: session.tmp_folder() };
+            let mut failure = judge.mismatch(removed.message.to_owned(), step.span);
+            failure.hints.push(removed.hint.to_owned());
+            return Err(vec![failure]);
+        }
         let mut ready = Ready { number: at as u32 + 1, step, filled: None, later_checks: None, plan };
         if plan.filled.is_some() && plan.checks.is_some() {
             return Ok(ready);
@@ -150,8 +157,8 @@ impl Steps<'_, '_> {
         let source = &self.file.suite.source;
         let judge = Judge { source, step, tmp: session.tmp_folder() };
         let mut missing: Vec<(String, Span)> = Vec::new();
-        let tmp = session.tmp();
-        let moment = Moment { captures: self.captures, tmp: &tmp };
+        let (tmp, meta) = (session.tmp(), session.meta());
+        let moment = Moment { captures: self.captures, tmp: &tmp, meta: &meta };
         let mut scope = |name: &str, span: Span| {
             let found = self.file.scope.lookup(name, self.row, Some(&moment));
             if matches!(found, Found::Unknown | Found::Later) {
@@ -208,10 +215,16 @@ impl Steps<'_, '_> {
         let with_token = (token.is_none() && wants_progress).then(|| with_token(meta, session.connection.fresh_id()));
         let meta = with_token.as_ref().or(meta);
         token = token.or_else(|| progress_token(ready.action(), meta));
-        let mut call = match line(ready.action(), meta, step.task.as_ref(), &mut || session.connection.fresh_id()) {
-            Some(line) => Call::new(line, timeout),
-            None => Call::until_exit(step.timeout.unwrap_or(session.server.shutdown_timeout)),
+        let own_meta = modern::meta(session, ready.action(), meta);
+        let meta = own_meta.as_ref().or(meta);
+        let mut call = match modern::call(ready.action(), meta, session, timeout) {
+            Some(call) => call,
+            None => match line(ready.action(), meta, step.task.as_ref(), &mut || session.connection.fresh_id()) {
+                Some(line) => Call::new(line, timeout),
+                None => Call::until_exit(step.timeout.unwrap_or(session.server.shutdown_timeout)),
+            },
         };
+        call.retry = modern::retry(ready.action(), &call.line, session);
         if let Action::List(listing) = ready.action() {
             call.pages = Some(Pages::new(*listing, meta));
         }
@@ -246,7 +259,7 @@ impl Steps<'_, '_> {
             .find(|respond| !respond.entries.is_empty())
             .unwrap_or(&none);
         let (server, capabilities) = (session.server.clone(), session.capabilities.clone());
-        let tmp = session.tmp();
+        let (tmp, meta) = (session.tmp(), session.meta());
         let scripts = Scripts {
             step: step_scripts,
             suite: &self.file.suite.respond,
@@ -254,7 +267,7 @@ impl Steps<'_, '_> {
             capabilities: &capabilities,
             scope: &self.file.scope,
             row: self.row,
-            moment: Moment { captures: self.captures, tmp: &tmp },
+            moment: Moment { captures: self.captures, tmp: &tmp, meta: &meta },
         };
         self.turns.step.clear();
         if let (Action::Close(how), Some(process)) = (ready[0].action(), session.connection.transport.process()) {
@@ -346,9 +359,10 @@ impl Steps<'_, '_> {
         let exit_code =
             session.connection.exit.filter(|_| call.until_exit).map(|exit| exit.code.map_or(Json::Null, Json::from));
         let task = call.task.as_mut().and_then(|task| task.told.take());
-        let token = call.token.as_ref();
+        let (token, unfit) = (call.token.as_ref(), call.unfit.as_ref());
         let http = call.http.outcome.as_ref().map(|outcome| outcome.to_json());
-        let mut outcome = Outcome { took: call.took, exit_code, token, task, http, ..Outcome::new(answer, window) };
+        let mut outcome =
+            Outcome { took: call.took, exit_code, token, task, http, unfit, ..Outcome::new(answer, window) };
         let step = self.step_id(ready.number);
         let mut failures = {
             let _scope = matcher::Scope::enter(step.clone());

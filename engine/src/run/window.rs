@@ -40,6 +40,11 @@ enum Entry {
     Sent(Vec<u8>),
     Received(Rc<Message>),
     Noise(String),
+    /// A question inside of a result.
+    Asked {
+        method: String,
+        params: Json,
+    },
     Traffic(String),
 }
 
@@ -55,6 +60,11 @@ impl Window {
 
     pub(super) fn noise(&mut self, line: String) {
         self.push(line.len(), Entry::Noise(line));
+    }
+
+    /// What a result asks for counts as a request of the server.
+    pub(super) fn asked(&mut self, method: String, params: Json) {
+        self.push(method.len(), Entry::Asked { method, params });
     }
 
     pub(super) fn traffic(&mut self, line: String) {
@@ -97,7 +107,7 @@ impl Window {
         self.entries.retain(|entry| match entry {
             Entry::Sent(_) | Entry::Traffic(_) => false,
             Entry::Received(message) => !matches!(message.kind, Kind::Response { .. }),
-            Entry::Noise(_) => true,
+            Entry::Noise(_) | Entry::Asked { .. } => true,
         });
         self
     }
@@ -122,9 +132,13 @@ impl Window {
 
     /// The server's requests: method and params, in order.
     pub(super) fn requests(&self) -> impl Iterator<Item = (&str, Json)> {
-        self.received_messages().filter_map(|message| match &message.kind {
-            Kind::Request { method, .. } => Some((method.as_str(), params(message))),
-            _ => None,
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Received(message) => match &message.kind {
+                Kind::Request { method, .. } => Some((method.as_str(), params(message))),
+                _ => None,
+            },
+            Entry::Asked { method, params } => Some((method.as_str(), params.clone())),
+            Entry::Sent(_) | Entry::Noise(_) | Entry::Traffic(_) => None,
         })
     }
 
@@ -138,11 +152,12 @@ impl Window {
 
     /// Everything that crossed the pipe, in order.
     pub(super) fn frames(&self) -> impl Iterator<Item = (Direction, Cow<'_, str>)> {
-        self.entries.iter().map(|entry| match entry {
-            Entry::Sent(line) => (Direction::Sent, String::from_utf8_lossy(line.trim_ascii_end())),
-            Entry::Received(message) => (Direction::Received, message.raw.as_str().into()),
-            Entry::Noise(line) => (Direction::Noise, line.as_str().into()),
-            Entry::Traffic(line) => (Direction::Http, line.as_str().into()),
+        self.entries.iter().filter_map(|entry| match entry {
+            Entry::Sent(line) => Some((Direction::Sent, String::from_utf8_lossy(line.trim_ascii_end()))),
+            Entry::Received(message) => Some((Direction::Received, message.raw.as_str().into())),
+            Entry::Noise(line) => Some((Direction::Noise, line.as_str().into())),
+            Entry::Traffic(line) => Some((Direction::Http, line.as_str().into())),
+            Entry::Asked { .. } => None,
         })
     }
 

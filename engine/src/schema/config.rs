@@ -30,9 +30,9 @@ static SERVER_KEYS: &[Key] = &[
     ),
     Key::new(
         "protocol",
-        Choice(&["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "legacy", "auto"]),
-        "2025-11-25",
-        "The protocol revision to ask for.",
+        Choice(&["legacy", "modern", "auto", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25", "2026-07-28"]),
+        "auto",
+        "The era of the protocol, or a revision; `auto` asks the server, and prefers the modern era (`legacy`).",
     ),
     Key::new("client", Takes::Table(&CLIENT), "{roots: true}", "Capabilities the client declares."),
     Key::new(

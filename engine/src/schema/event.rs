@@ -105,7 +105,8 @@ fn session_opened() -> Value {
     let properties = json!({
         "session": text("`name#n`, unique in the run."),
         "server": text("The server's name in the config."),
-        "serverInfo": { "description": "What it calls itself in `initialize`." },
+        "serverInfo": { "description": "What it calls itself." },
+        "era": { "enum": ["legacy", "modern"], "description": "The era of the protocol; absent without a handshake." },
         "protocolVersion": text("The negotiated revision."),
         "durationMs": millis("From spawn to ready."),
     });

@@ -132,7 +132,12 @@ pub static ACTIONS: &[Key] = &[
         "\"file:///{path}\"",
         "Reads the resource of a template; the values of its variables stand in `args`.",
     ),
-    Key::new("subscribe", Text, "\"file:///a.txt\"", "Asks to hear when a resource changes."),
+    Key::new(
+        "subscribe",
+        Text,
+        "\"file:///a.txt\"",
+        "Asks to hear when a resource changes, or a list: `tools`, `prompts`, `resources`.",
+    ),
     Key::new("unsubscribe", Text, "\"file:///a.txt\"", "Asks to hear no more of it."),
     Key::new("prompt", Text, "greet", "Gets a prompt; its arguments stand in `args`."),
     Key::new(

@@ -10,6 +10,7 @@ pub use tmp::Tmp;
 
 use super::Respond;
 use crate::mcp::cassette::Deck;
+use crate::mcp::era::Protocol;
 use crate::mcp::target::{MAX_LINE, SHUTDOWN_TIMEOUT, STARTUP_TIMEOUT};
 use crate::mcp::transport::http::endpoint::{Auth, Flavour};
 use crate::mcp::transport::http::tls::Tls;
@@ -51,8 +52,8 @@ pub struct Server {
     pub shutdown_timeout: Duration,
     /// How long a process is kept.
     pub restart: Restart,
-    /// The protocol revision asked for; `None`: the newest legacy one.
-    pub protocol: Option<String>,
+    /// The era and the revision asked for.
+    pub protocol: Protocol,
     /// Capabilities the client declares.
     pub client: Json,
     /// Scripted answers to the server's requests.
@@ -130,7 +131,7 @@ impl Server {
             timeout: STEP_TIMEOUT,
             shutdown_timeout: SHUTDOWN_TIMEOUT,
             restart: Restart::Run,
-            protocol: None,
+            protocol: Protocol::default(),
             client: Json::Object(serde_json::Map::new()),
             respond: Respond::default(),
             fixture: None,

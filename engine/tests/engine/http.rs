@@ -41,6 +41,37 @@ fn json_and_streams_are_answers() {
 }
 
 #[test]
+fn a_modern_server_is_told_in_headers_what_the_body_says() {
+    let suite = r#"
+tools:
+  - it: lists
+    list: tools
+    expect: { result: { $partial: { tools: { $length: 2 } } } }
+  - it: calls
+    tool: headers
+    args: { city: Köln }
+    expect:
+      text:
+        $all:
+          - $contains: "mcp-protocol-version: 2026-07-28"
+          - $contains: "mcp-method: tools/call"
+          - $contains: "mcp-name: headers"
+          - $contains: "mcp-param-city: =?base64?S8O2bG4=?="
+          - $not: { $contains: mcp-session-id }
+      stderr: toBeEmpty
+tests:
+  - it: refuses
+    request: { method: no/such, params: { _meta: "${session:meta}" } }
+    expect: { error: { code: -32601 }, http: { status: 400 } }
+"#;
+    let passed = ["lists: passed", "calls: passed", "refuses: passed"];
+    check("modern", "protocol: modern", suite, 0, &passed);
+    check("modern", "protocol: auto", suite, 0, &passed);
+    let echo = "tools:\n  - { it: echoes, tool: echo, args: { message: hi }, expect: { text: hi } }\n";
+    check("echo", "protocol: auto", echo, 0, &["echoes: passed"]);
+}
+
+#[test]
 fn notifications_and_garbage_have_a_status() {
     let suite = "tests:\n  - { it: notifies, notify: { method: notifications/x }, expect: { http: { status: 202, body: \"\" } } }\n  - { it: garbage, raw: \"{no\", expect: { http: { status: 400, body: { $startsWith: Parse } } } }\n  - { it: no session, handshake: false, request: { method: ping }, expect: { result: {}, http: { status: 200 } } }\n";
     check("echo", "", suite, 0, &["notifies: passed", "garbage: passed", "no session: passed"]);

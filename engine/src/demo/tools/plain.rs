@@ -180,9 +180,13 @@ fn slow(connection: &Connection<'_>, call: &Call, arguments: &Arguments) -> Repl
     Ok(text(format!("finished step {steps} of {steps}")))
 }
 
-fn log(connection: &Connection<'_>, _: &Call, arguments: &Arguments) -> Reply {
+fn log(connection: &Connection<'_>, call: &Call, arguments: &Arguments) -> Reply {
     let (name, message) = (string(arguments, "level"), string(arguments, "message"));
-    if Level::named(name).is_some_and(|level| level >= connection.state().level) {
+    let least = match call.stance() {
+        Some(stance) => stance.level,
+        None => Some(connection.state().level),
+    };
+    if Level::named(name).zip(least).is_some_and(|(level, least)| level >= least) {
         connection.notify("notifications/message", json!({ "level": name, "logger": "demo", "data": message }));
         return Ok(text("logged"));
     }

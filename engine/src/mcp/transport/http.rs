@@ -17,7 +17,9 @@ mod wire;
 
 use super::stdio::Stdio;
 use super::{Closed, Incoming};
+use crate::mcp::era::MODERN;
 use crate::mcp::message::{Kind, Line, Message, parse_line};
+use crate::source::Json;
 use bytes::Bytes;
 use endpoint::{Endpoint, Flavour, resolve};
 use flight::{Flight, Progress, Purpose, Stage};
@@ -94,7 +96,9 @@ impl Http {
             _ => None,
         };
         let mut headers = self.headers();
-        headers.extend(self.standard.headers(text));
+        let modern = self.standard.headers(text);
+        let resumable = modern.is_empty();
+        headers.extend(modern);
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.extend(self.endpoint.headers.clone());
@@ -102,8 +106,28 @@ impl Http {
         self.last_ticket += 1;
         let label = format!("POST {}", url.path());
         let sending = Box::pin(self.wire.clone().send(request, url));
-        self.flights.push(Flight::new(self.last_ticket, Purpose::Post, label, awaits, sending));
+        let mut flight = Flight::new(self.last_ticket, Purpose::Post, label, awaits, sending);
+        flight.resumable = resumable;
+        self.flights.push(flight);
         Ok(self.last_ticket)
+    }
+
+    fn is_modern(&self) -> bool {
+        let revision = self.protocol.as_ref().and_then(|revision| revision.to_str().ok());
+        revision.is_some_and(|revision| MODERN.contains(&revision))
+    }
+
+    /// Takes a request back as the modern era does it: nobody listens to its answer any more. Whether this is that era.
+    pub fn abandon(&mut self, id: &Json) -> bool {
+        if !self.is_modern() {
+            return false;
+        }
+        let under_way = self.flights.len();
+        self.flights.retain(|flight| flight.awaits.as_ref() != Some(id));
+        if self.flights.len() < under_way {
+            self.traffic(format!("the request {id} is taken back: its connection is closed"));
+        }
+        true
     }
 
     /// The next thing that came: from the queue, or else as soon as something comes. Can be dropped and called again.
@@ -264,7 +288,8 @@ impl Http {
         self.traffic(format!("{} → {} {media}", flight.label, status_text(head.status)).trim_end().to_owned());
         let first = flight.head.is_none();
         if flight.purpose == Purpose::Post && first {
-            if let Some(session) = answer.response.headers().get("mcp-session-id") {
+            let sessions = !self.is_modern();
+            if let Some(session) = answer.response.headers().get("mcp-session-id").filter(|_| sessions) {
                 self.session = Some(session.clone());
             }
             self.queue.push_back(Incoming::Head { ticket: flight.ticket, head: head.clone() });

@@ -3,6 +3,7 @@
 use super::{Restart, Server, name_of, variables};
 use crate::diagnostic::did_you_mean;
 use crate::mcp::cassette::{Cassette, Deck};
+use crate::mcp::era::Protocol;
 use crate::schema::{CLIENT, SERVER, Takes};
 use crate::source::reader::{Fields, Given, Reader};
 use crate::source::{Entry, Json, Kind, Node, Span};
@@ -12,8 +13,6 @@ use std::path::{Path, PathBuf};
 
 /// Values shorter than this are not redacted.
 const SECRET_LENGTH: usize = 6;
-/// Revisions that this version speaks no words of yet.
-const MODERN: [&str; 2] = ["modern", "2026-07-28"];
 const RESTARTS: [Restart; 3] = [Restart::Run, Restart::File, Restart::Test];
 
 /// Reads a definition; `name` is its key in `servers`, if it has one.
@@ -274,7 +273,7 @@ impl Definition<'_, '_> {
             server.restart = RESTARTS[restart];
         }
         if let Some(given) = self.take(fields, "protocol") {
-            server.protocol = self.protocol(given);
+            server.protocol = self.protocol(given).unwrap_or_default();
         }
         if let Some(given) = self.take(fields, "client") {
             server.client = client(self.reader, given);
@@ -290,17 +289,9 @@ impl Definition<'_, '_> {
         }
     }
 
-    fn protocol(&mut self, given: Given) -> Option<String> {
-        if let Kind::String(text) = &given.value.kind
-            && MODERN.contains(&text.as_str())
-        {
-            let message = format!("the protocol `{text}` is not supported in this version");
-            self.reader.error(given.value.span, message).hints.push("the newest one that is: `2025-11-25`".to_owned());
-            return None;
-        }
+    fn protocol(&mut self, given: Given) -> Option<Protocol> {
         let Takes::Choice(words) = given.key.takes else { return None };
-        let word = words[self.reader.choice(given)?];
-        (!matches!(word, "legacy" | "auto")).then(|| word.to_owned())
+        self.reader.choice(given).map(|word| Protocol::of(words[word]))
     }
 }
 

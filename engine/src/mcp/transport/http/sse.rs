@@ -83,11 +83,9 @@ impl Parser {
 
     /// Takes in what came.
     pub fn push(&mut self, mut chunk: &[u8], out: &mut impl FnMut(Item)) {
-        if self.after_cr && chunk.first() == Some(&b'\n') {
+        let Some(first) = chunk.first() else { return };
+        if std::mem::take(&mut self.after_cr) && *first == b'\n' {
             chunk = &chunk[1..];
-        }
-        if !chunk.is_empty() {
-            self.after_cr = false;
         }
         while let Some(end) = memchr2(b'\r', b'\n', chunk) {
             self.take(&chunk[..end]);
@@ -230,6 +228,12 @@ mod tests {
         let Item::Oversize { head, bytes } = &items[0] else { panic!("{items:?}") };
         assert!(head.len() <= HEAD && *bytes >= 5000);
         assert_eq!(items[1], Item::Event(event("short")));
+    }
+
+    #[test]
+    fn a_line_end_that_comes_in_two_pieces_is_one() {
+        let stream: [&[u8]; 5] = [b"data: a\r", b"", b"\n", b"\n", b"data: b\n\n"];
+        assert_eq!(parse(&stream, 100), [Item::Event(event("a")), Item::Event(event("b"))]);
     }
 
     #[test]

@@ -1,0 +1,123 @@
+//! Results of the modern era that ask for input: `resultType: input_required`.
+//!
+//! The client answers what stands under `inputRequests`, and sends its request again with the answers under
+//! `inputResponses` and with `requestState` exactly as it came.
+
+use super::message::{Kind, Line, Message, parse_line};
+use crate::source::Json;
+use serde_json::{Map, json};
+
+/// How often a server may ask before it is taken to never stop.
+pub const MOST_ROUNDS: usize = 16;
+
+/// A result that asks for input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// What is asked, in order.
+    pub requests: Vec<Request>,
+    /// To be returned as it is.
+    pub state: Option<Json>,
+}
+
+/// One thing that is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// The server's name for it.
+    pub key: String,
+    /// Such as `elicitation/create`.
+    pub method: String,
+    /// Its parameters; `null` if there are none.
+    pub params: Json,
+}
+
+impl Request {
+    /// As the message that a server of the legacy era would have sent.
+    pub fn message(&self) -> Option<Message> {
+        let mut message = json!({"jsonrpc": "2.0", "id": self.key, "method": self.method});
+        if !self.params.is_null() {
+            message["params"] = self.params.clone();
+        }
+        match parse_line(message.to_string().as_bytes()) {
+            Line::Message(message) => Some(message),
+            Line::Batch(_) | Line::Noise(_) => None,
+        }
+    }
+}
+
+impl Asked {
+    /// Whether the request may be sent again: one that asks for nothing and has no state would only go round.
+    pub fn can_go_on(&self) -> bool {
+        !self.requests.is_empty() || self.state.is_some()
+    }
+
+    /// The parameters of the request to send again.
+    pub fn retry(self, params: &Json, told: Map<String, Json>) -> Json {
+        let mut params = params.clone();
+        if let Some(params) = params.as_object_mut() {
+            if !self.requests.is_empty() {
+                params.insert("inputResponses".into(), Json::Object(told));
+            }
+            if let Some(state) = self.state {
+                params.insert("requestState".into(), state);
+            }
+        }
+        params
+    }
+}
+
+/// What a result asks for; none when it is a whole one.
+pub fn asked(answer: &Message) -> Option<Asked> {
+    let Kind::Response { is_error: false, .. } = answer.kind else { return None };
+    if !answer.body_text()?.contains("input_required") {
+        return None;
+    }
+    let result = answer.body().ok()?;
+    if result.get("resultType")? != "input_required" {
+        return None;
+    }
+    let requests = result.get("inputRequests").and_then(Json::as_object).into_iter().flatten();
+    let requests = requests.map(|(key, request)| Request {
+        key: key.clone(),
+        method: request.get("method").and_then(Json::as_str).unwrap_or_default().to_owned(),
+        params: request.get("params").cloned().unwrap_or_default(),
+    });
+    Some(Asked { requests: requests.collect(), state: result.get("requestState").cloned() })
+}
+
+/// Why nothing more is answered.
+pub fn endless(method: &str) -> String {
+    format!("`{method}` asked for input {MOST_ROUNDS} times and never came to an end")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(result: Json) -> Option<Asked> {
+        let line = json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string();
+        match parse_line(line.as_bytes()) {
+            Line::Message(message) => asked(&message),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_asked_keeps_its_names_and_the_state_its_form() {
+        let request = json!({"method": "elicitation/create", "params": {"message": "?"}});
+        let result = json!({"resultType": "input_required", "inputRequests": {"a": request}, "requestState": "s\u{1}"});
+        let asked = of(result).expect("it asks");
+        assert_eq!((asked.requests[0].key.as_str(), asked.requests[0].method.as_str()), ("a", "elicitation/create"));
+        let mut told = Map::new();
+        told.insert("a".into(), json!({"action": "decline"}));
+        let again = asked.retry(&json!({"name": "x"}), told);
+        let expected = json!({"name": "x", "inputResponses": {"a": {"action": "decline"}}, "requestState": "s\u{1}"});
+        assert_eq!(again, expected);
+    }
+
+    #[test]
+    fn a_whole_result_asks_for_nothing() {
+        assert_eq!(of(json!({"content": [], "resultType": "complete"})), None);
+        assert_eq!(of(json!({"content": [{"type": "text", "text": "input_required"}]})), None);
+        assert!(!of(json!({"resultType": "input_required"})).expect("it asks").can_go_on());
+    }
+}
