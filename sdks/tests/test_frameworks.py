@@ -26,15 +26,15 @@ EXPECTED: Verdicts = {
     "resources::reads the message of the day": ("passed", ""),
     "prompts::greets by name": ("passed", ""),
     **{
-        f"mcptest::lanes::{lane}": (
+        f"mcptest::{name}": (
             "skipped",
             f"the `{lane}` lane cannot be driven over the coprocess; run it with `mcptest {command}`",
         )
-        for lane, command in [
-            ("agents", f"run {SUITE}"),
-            ("compliance", f"compliance run --from-suite {SUITE}"),
-            ("security", f"run {SUITE}"),
-            ("evals", f"eval {SUITE}"),
+        for name, lane, command in [
+            ("lanes::agents", "agents", f"run {SUITE}"),
+            ("lanes::compliance", "compliance", f"compliance run --from-suite {SUITE}"),
+            ("lanes::security", "security", f"run {SUITE}"),
+            ("lanes::evals", "evals", f"eval {SUITE}"),
         ]
     },
 }

@@ -32,7 +32,7 @@ pub fn check(engine: &Engine) -> Findings {
 
 fn pages() -> Result<Vec<PathBuf>> {
     let mut pages = Vec::new();
-    let mut folders = vec![root().join("docs"), root().join("examples")];
+    let mut folders = vec![root().join("docs"), root().join("examples"), root().join("sdks")];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder)? {
             let path = entry?.path();

@@ -34,6 +34,11 @@ mod session;
 mod suite;
 mod verdict;
 
+/// The examples of the README are compiled with the documentation's.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 pub use collect::Suites;
 pub use coprocess::COPROCESS_PROTOCOL_VERSION;
 pub use error::Error;
