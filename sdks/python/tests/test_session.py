@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,57 @@ def test_a_server_that_cannot_be_started() -> None:
         with pytest.raises(RpcError) as caught:
             mcp.call("echo")
         assert caught.value.code == -32001 and "/nowhere/server" in caught.value.message
+
+
+def test_a_cassette_replays_without_the_server(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.json"
+    with Session("mcptest demo-server") as mcp:
+        mcp.cassette("record", tape)
+        assert mcp.call("add", {"a": 2, "b": 40}).data == {"sum": 42}
+    with Session("/nowhere/server") as mcp:
+        mcp.cassette("replay", tape)
+        assert mcp.call("add", {"a": 2, "b": 40}).data == {"sum": 42}
+        with pytest.raises(RpcError):
+            mcp.call("add", {"a": 1, "b": 1})
+        mcp.cassette("off")
+
+
+def test_cache_and_events(tmp_path: Path) -> None:
+    with Session("mcptest demo-server", cwd=tmp_path) as mcp:
+        mcp.cache("readwrite")
+        assert mcp.call("echo", {"message": "hi"}).text == "hi"
+        # A call that the cache answers is no event of the server's.
+        mcp.cache("off")
+        assert mcp.call("echo", {"message": "hi"}).text == "hi"
+        events, to = mcp.flush()
+        assert events > 0 and to
+        with pytest.raises(RpcError, match="`NO_SUCH_TOKEN` is not set"):
+            mcp.upload_to("http://127.0.0.1:9/events", token_env="NO_SUCH_TOKEN")
+
+
+def test_events_are_uploaded(tmp_path: Path) -> None:
+    received: list[tuple[str | None, bytes]] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            received.append((self.headers["authorization"], body))
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Receiver) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}/events"
+        with Session("mcptest demo-server", cwd=tmp_path, env={"UPLOAD_TOKEN": "s3cret-token"}) as mcp:
+            mcp.upload_to(url, token_env="UPLOAD_TOKEN")
+            mcp.call("echo", {"message": "hi"})
+            events, to = mcp.flush()
+        server.shutdown()
+    assert events > 0 and to == url
+    assert len(received) == 1 and "s3cret-token" in (received[0][0] or "") and b"s3cret-token" not in received[0][1]
 
 
 def test_a_real_server(tmp_path: Path) -> None:

@@ -46,6 +46,32 @@ test("a server that cannot be started", async (t) => {
   await assert.rejects(mcp.call("echo"), (error) => error.code === -32001 && error.message.includes("/nowhere/server"));
 });
 
+test("a cassette replays without the server", async (t) => {
+  const tape = join(folder(), "tape.json");
+  const recorded = await Session.open("mcptest demo-server");
+  await recorded.cassette("record", tape);
+  assert.deepEqual((await recorded.call("add", { a: 2, b: 40 })).data, { sum: 42 });
+  await recorded.close();
+  const mcp = await open(t, "/nowhere/server");
+  await mcp.cassette("replay", tape);
+  assert.deepEqual((await mcp.call("add", { a: 2, b: 40 })).data, { sum: 42 });
+  await assert.rejects(mcp.call("add", { a: 1, b: 1 }), RpcError);
+  await mcp.cassette("off");
+});
+
+test("cache and events", async (t) => {
+  const mcp = await open(t, { serverCommand: "mcptest demo-server", cwd: folder() });
+  await mcp.cache("readwrite");
+  assert.equal((await mcp.call("echo", { message: "hi" })).text, "hi");
+  // A call that the cache answers is no event of the server's.
+  await mcp.cache("off");
+  assert.equal((await mcp.call("echo", { message: "hi" })).text, "hi");
+  const { events, to } = await mcp.flush();
+  assert.ok(events > 0 && to !== "");
+  await assert.rejects(mcp.uploadTo("http://127.0.0.1:9/events", "NO_SUCH_TOKEN"), RpcError);
+  await mcp.uploadTo("http://127.0.0.1:9/events");
+});
+
 test("a real server", async (t) => {
   const files = folder();
   writeFileSync(join(files, "a.txt"), "hi");

@@ -42,6 +42,42 @@ fn a_server_that_cannot_be_started() -> Result<(), Error> {
 }
 
 #[test]
+fn a_cassette_replays_without_the_server() -> Result<(), Error> {
+    let tape = std::env::temp_dir().join(format!("mcptest-tape-{}.json", std::process::id()));
+    let mcp = Session::open(DEMO)?;
+    mcp.cassette("record", Some(&tape))?;
+    mcp.call("add", json!({ "a": 2, "b": 40 }))?;
+    mcp.close()?;
+    let mcp = Session::open("/nowhere/server")?;
+    mcp.cassette("replay", Some(&tape))?;
+    assert_eq!(mcp.call("add", json!({ "a": 2, "b": 40 }))?.data, json!({ "sum": 42 }));
+    code(&mcp.call("add", json!({ "a": 1, "b": 1 })).expect_err("this was never recorded"));
+    mcp.cassette("off", None)?;
+    let _ = std::fs::remove_file(tape);
+    Ok(())
+}
+
+#[test]
+fn cache_and_events() -> Result<(), Error> {
+    let folder = std::env::temp_dir().join(format!("mcptest-events-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the events");
+    let mcp = Options::default().server_command(DEMO).folder(&folder).open()?;
+    mcp.cache("readwrite")?;
+    assert_eq!(mcp.call("echo", json!({ "message": "hi" }))?.text, "hi");
+    // A call that the cache answers is no event of the server's.
+    mcp.cache("off")?;
+    assert_eq!(mcp.call("echo", json!({ "message": "hi" }))?.text, "hi");
+    let (events, to) = mcp.flush()?;
+    assert!(events > 0 && !to.is_empty());
+    let unset = mcp.upload_to("http://127.0.0.1:9/events", Some("NO_SUCH_TOKEN"));
+    assert_eq!(code(&unset.expect_err("there is no such variable")), -32602);
+    mcp.upload_to("http://127.0.0.1:9/events", None)?;
+    mcp.close()?;
+    let _ = std::fs::remove_dir_all(folder);
+    Ok(())
+}
+
+#[test]
 fn a_real_server() -> Result<(), Error> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..");
     let program = root.join("target/tools/node/node_modules/.bin/mcp-server-filesystem");
