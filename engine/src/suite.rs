@@ -41,7 +41,18 @@ pub struct Suite {
     /// `after`: cases run once after the file's own, whatever happened.
     pub after: Vec<Case>,
     /// Lanes that are accepted and that this version cannot run.
-    pub unsupported: Vec<(Lane, Span)>,
+    pub unsupported: Vec<Unsupported>,
+}
+
+/// What is accepted and cannot be run: a lane, or a rule that `compliance` names.
+#[derive(Debug, Clone)]
+pub struct Unsupported {
+    /// The lane.
+    pub lane: Lane,
+    /// The rule, of a lane that lists rules.
+    pub rule: Option<String>,
+    /// Its place.
+    pub span: Span,
 }
 
 impl Suite {

@@ -33,6 +33,7 @@ EXPECTED: Verdicts = {
         for name, lane, command in [
             ("lanes::agents", "agents", f"run {SUITE}"),
             ("lanes::compliance", "compliance", f"compliance run --from-suite {SUITE}"),
+            ("compliance::core", "compliance", f"compliance run --from-suite {SUITE}"),
             ("lanes::security", "security", f"run {SUITE}"),
             ("lanes::evals", "evals", f"eval {SUITE}"),
         ]

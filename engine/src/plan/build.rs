@@ -15,7 +15,7 @@ use crate::source::{Json, Node, Span};
 use crate::suite::environment::Environment;
 use crate::suite::server::Server;
 use crate::suite::template::{self, Filler, Found};
-use crate::suite::{Action, Body, Case, Lane, Row, Step, Suite};
+use crate::suite::{Action, Body, Case, Row, Step, Suite, Unsupported};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -164,8 +164,8 @@ impl File<'_> {
                 }
             }
         }
-        for (lane, span) in &suite.unsupported {
-            let plan = self.unsupported(*lane, *span);
+        for found in &suite.unsupported {
+            let plan = self.unsupported(found);
             wanted_flags.push(self.filter.wants_lane(&plan.test.id));
             cases.push(plan);
         }
@@ -324,16 +324,19 @@ impl File<'_> {
         })
     }
 
-    fn unsupported(&mut self, lane: Lane, span: Span) -> CasePlan {
+    fn unsupported(&mut self, Unsupported { lane, rule, span }: &Unsupported) -> CasePlan {
+        let lane = *lane;
         let suite = self.scope.suite.clone();
         let server = self.servers.placeholder();
+        let below = rule.as_ref().map(|rule| format!("/{rule}")).unwrap_or_default();
+        let id = format!("{}#{}{below}", suite.name(), lane.key());
         let test = Test {
-            id: self.unique(format!("{}#{}", suite.name(), lane.key())),
+            id: self.unique(id),
             file: suite.name().clone(),
             suite: suite.description.clone(),
             server: server.name.clone(),
             lane,
-            name: lane.key().to_owned(),
+            name: rule.clone().unwrap_or_else(|| lane.key().to_owned()),
             line: suite.source.position(span.start).line,
         };
         CasePlan {

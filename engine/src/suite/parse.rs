@@ -13,7 +13,7 @@ mod respond;
 pub(crate) use respond::respond;
 
 use super::server::{self, Server};
-use super::{Case, Lane, Respond, ServerChoice, Setting, Suite, Variable};
+use super::{Case, Lane, Respond, ServerChoice, Setting, Suite, Unsupported, Variable};
 use crate::diagnostic::Diagnostics;
 use crate::schema::{LANES, SUITE};
 use crate::source::reader::{Fields, Given, Reader};
@@ -100,7 +100,10 @@ impl Parser<'_> {
             let given = fields.take(lane.key());
             match lane {
                 Lane::Agents | Lane::Compliance | Lane::Security | Lane::Evals => {
-                    suite.unsupported.push((*lane, *span))
+                    suite.unsupported.push(Unsupported { lane: *lane, rule: None, span: *span });
+                    if *lane == Lane::Compliance {
+                        suite.unsupported.extend(given.iter().flat_map(|given| rules(&given.value)));
+                    }
                 }
                 _ => suite.cases.extend(self.cases(given, *lane)),
             }
@@ -174,6 +177,30 @@ fn config_key(root: &Node) -> Option<Span> {
     let has_tests = entries.iter().any(|entry| Lane::ALL.iter().any(|lane| lane.key() == entry.key));
     let tell = |entry: &&Entry| matches!(entry.key.as_str(), "command" | "servers" | "mcpServers");
     entries.iter().find(tell).filter(|_| !has_tests).map(|entry| entry.key_span)
+}
+
+/// The rules that `compliance` names: `[a, b]`, `{rules: [a, b]}`, or a list of maps with a `rule`.
+fn rules(node: &Node) -> Vec<Unsupported> {
+    let named = |node: &Node| match &node.kind {
+        Kind::String(name) => Some((name.clone(), node.span)),
+        Kind::Map(entries) => {
+            entries.iter().find(|entry| entry.key == "rule").and_then(|entry| match &entry.value.kind {
+                Kind::String(name) => Some((name.clone(), entry.value.span)),
+                _ => None,
+            })
+        }
+        _ => None,
+    };
+    match &node.kind {
+        Kind::List(nodes) => {
+            let rule = |(rule, span)| Unsupported { lane: Lane::Compliance, rule: Some(rule), span };
+            nodes.iter().filter_map(named).map(rule).collect()
+        }
+        Kind::Map(entries) => {
+            entries.iter().filter(|entry| entry.key == "rules").flat_map(|entry| rules(&entry.value)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 #[cfg(test)]

@@ -37,6 +37,16 @@ fn lanes_and_tests_keep_the_order_of_the_document() {
 }
 
 #[test]
+fn compliance_is_a_lane_and_the_rules_it_names() {
+    for text in ["[a, {rule: b}, {other: c}]", "{rules: [a, b], level: strict}"] {
+        let suite = suite(&format!("compliance: {text}"));
+        let rules: Vec<Option<&str>> = suite.unsupported.iter().map(|found| found.rule.as_deref()).collect();
+        assert_eq!(rules, [None, Some("a"), Some("b")], "{text}");
+    }
+    assert_eq!(suite("compliance: {}\nagents: [a]").unsupported.len(), 2);
+}
+
+#[test]
 fn every_key_is_read() {
     let suite = suite(EVERYTHING);
     assert_eq!(&*suite.description, "Filesystem server");
