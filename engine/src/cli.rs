@@ -188,6 +188,9 @@ struct SuiteArgs {
     /// The server to test, when no config names one
     #[arg(last = true, value_name = "SERVER COMMAND")]
     command: Vec<String>,
+    /// The server that stands in where none is defined: the one that a cassette plays.
+    #[arg(skip)]
+    stand_in: Option<String>,
 }
 
 /// Which extensions, and what they may do.

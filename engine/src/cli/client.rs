@@ -163,15 +163,16 @@ impl Seen {
 
     /// Tells a fault, with the end of what the server wrote to stderr.
     pub(super) fn tell(&self, fault: &Fault) {
-        let mut text = format!("error: {}\n", fault.message);
-        fault.hints.iter().for_each(|hint| text.push_str(&format!("hint: {hint}\n")));
+        let shown = |text: &str| visible(&self.redactor.text(text)).into_owned();
+        let mut text = format!("error: {}\n", shown(&fault.message));
+        fault.hints.iter().for_each(|hint| text.push_str(&format!("hint: {}\n", shown(hint))));
         let said = self.stderr.trim();
         if !said.is_empty() && !self.verbose {
             let from = said.ceil_char_boundary(said.len().saturating_sub(MOST_STDERR));
             text.push_str("the server's stderr:\n");
-            said[from..].lines().for_each(|line| text.push_str(&format!("  {line}\n")));
+            said[from..].lines().for_each(|line| text.push_str(&format!("  {}\n", shown(line))));
         }
-        screen::tell(&visible(&self.redactor.text(&text)));
+        screen::tell(&text);
     }
 }
 

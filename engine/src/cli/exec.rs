@@ -153,6 +153,7 @@ impl Given {
             lenient: *lenient,
             url: None,
             command: self.command.clone(),
+            stand_in: None,
         }
     }
 }

@@ -75,10 +75,14 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
     let filter = filter(args, &mut problems);
     let vars = vars(&args.var, &mut problems);
     // A config that cannot be read is one problem, not one more for every suite that misses its server.
+    let from_command = |argv: &[String]| Arc::new(Server::from_command(argv, setting.working_dir.clone()));
     let command = match &args.url {
         Some(url) => Some(Arc::new(from_url(url, &setting, &mut diagnostics))),
-        None => (!args.command.is_empty() || config_failed)
-            .then(|| Arc::new(Server::from_command(&args.command, setting.working_dir.clone()))),
+        None if !args.command.is_empty() || config_failed => Some(from_command(&args.command)),
+        None if config.server.is_none() && config.servers.is_empty() => {
+            args.stand_in.as_ref().map(|name| from_command(std::slice::from_ref(name)))
+        }
+        None => None,
     };
     let shuffle = args.shuffle.then(|| args.seed.unwrap_or_else(random_seed));
     let inputs = |suites| Inputs {

@@ -154,6 +154,12 @@ impl Default for Cassette {
 }
 
 impl Cassette {
+    /// The server that all of it was recorded with.
+    pub fn sole_server(&self) -> Option<&str> {
+        let first = self.exchanges.first()?;
+        self.exchanges.iter().all(|exchange| exchange.server == first.server).then_some(&*first.server)
+    }
+
     /// Reads a cassette; the problem has a place in it.
     pub fn load(path: &Path) -> Result<Cassette, Box<Diagnostic>> {
         let source = crate::source::load(path, &path.to_string_lossy())?;

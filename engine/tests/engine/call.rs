@@ -44,7 +44,7 @@ fn the_exit_code_says_what_went_wrong() {
     assert_eq!(said.stderr, "error: the server answered: -32000 nothing there\n");
     let said = call(&["crash", "code:=4"], &[]);
     assert_eq!((said.code, said.stdout.as_str()), (1, ""));
-    assert!(said.stderr.contains("exit code 4") && said.stderr.contains("  crashing as asked"), "{}", said.stderr);
+    assert!(said.stderr.contains("exit code 4") && said.stderr.contains("\n  crashing as asked\n"), "{}", said.stderr);
     let said = call(&["echo", "message=x"], &["--exit-at-start", "5"]);
     assert_eq!(said.code, 3);
     assert!(said.stderr.contains("  cannot start"), "{}", said.stderr);

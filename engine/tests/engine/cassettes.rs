@@ -52,6 +52,14 @@ fn a_replay_needs_no_server_and_says_the_same() {
 }
 
 #[test]
+fn a_replay_needs_no_config_either() {
+    let place = recorded();
+    std::fs::remove_file(place.path("mcptest.yml")).expect("the config");
+    let (code, report) = place.report(&["--replay", "demo.cassette.json"]);
+    assert_eq!(code, 0, "{:#?}", messages(&report));
+}
+
+#[test]
 fn a_server_of_the_config_can_be_a_cassette() {
     let place = recorded();
     place.write("mcptest.yml", "name: demo\ncassette: ./demo.cassette.json\n");
