@@ -6,8 +6,8 @@ use crate::config;
 use crate::coprocess::{self, Direct, Options, Planned};
 use crate::diagnostic::Diagnostics;
 use crate::extension::Reach;
-use crate::extension::wasm::Cache;
 use crate::run;
+use crate::suite::environment::cache_folder;
 use crate::suite::server::Server;
 use clap::Args;
 use std::cell::RefCell;
@@ -66,7 +66,7 @@ pub(super) fn exec(args: ExecArgs, talk: &Talk) -> u8 {
             let given = given.clone();
             Box::new(move |path| given.plan(path, quiet))
         },
-        cache: Cache::root(&|name| std::env::var(name).ok()).map(|root| root.join("calls")),
+        cache: cache_folder(&|name| std::env::var(name).ok()).map(|root| root.join("calls")),
         timeout,
     });
     given.reaches.borrow().iter().for_each(|reach| Loaded::close(reach, talk));

@@ -35,7 +35,6 @@ thread_local! {
 }
 
 /// Keeps messages until the caller takes them.
-#[cfg_attr(not(feature = "wasm"), expect(dead_code, reason = "only components log"))]
 pub(super) fn keep(messages: impl IntoIterator<Item = Said>) {
     SAID.with_borrow_mut(|said| said.extend(messages));
 }

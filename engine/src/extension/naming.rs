@@ -4,6 +4,7 @@
 pub(super) const MOST_NAME: usize = 64;
 
 /// Whether reports and grants can name an extension by this.
+#[cfg_attr(not(feature = "wasm"), expect(dead_code, reason = "only components name themselves"))]
 pub(super) fn is_id(id: &str) -> bool {
     (1..=MOST_NAME).contains(&id.len())
         && id.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())

@@ -30,6 +30,7 @@ use crate::child::Exit;
 use crate::diagnostic::Diagnostic;
 use crate::source::{Json, Source, Span};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -150,6 +151,35 @@ impl Default for Cassette {
     fn default() -> Cassette {
         let recorded_by = concat!("mcptest ", env!("CARGO_PKG_VERSION")).to_owned();
         Cassette { cassette: VERSION, recorded_by, ignore: Vec::new(), exchanges: Vec::new() }
+    }
+}
+
+/// What a client sends, as a cassette sees it.
+enum Outgoing {
+    /// A request under its id, without what belongs to a session; a text that is no message stands for itself.
+    Request(Json, Json),
+    /// The answer to a request of the server.
+    Answer(Json),
+    /// Something that nobody answers.
+    Notification,
+}
+
+impl Outgoing {
+    fn read(line: &[u8]) -> Outgoing {
+        let text = String::from_utf8_lossy(line);
+        let text = text.trim_end_matches(['\n', '\r']);
+        match serde_json::from_str::<Json>(text) {
+            Ok(mut message) if message.get("method").is_some_and(Json::is_string) => {
+                let Some(id) = message.get("id").cloned() else { return Outgoing::Notification };
+                let mut request = json!({ "method": message["method"].take() });
+                if let Some(params) = message.get_mut("params") {
+                    request["params"] = params.take();
+                }
+                Outgoing::Request(id, request)
+            }
+            Ok(message) if message.get("id").is_some() => Outgoing::Answer(message),
+            _ => Outgoing::Request(Json::Null, Json::from(text)),
+        }
     }
 }
 

@@ -15,6 +15,7 @@
 mod entry;
 mod identity;
 
+use crate::suite::environment::cache_folder;
 use identity::Identity;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -46,18 +47,7 @@ pub struct Cleaned {
 impl Cache {
     /// Where compiled code is kept.
     pub fn place(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-        Some(Cache::root(variable)?.join("extensions"))
-    }
-
-    /// Where everything is kept: `MCPTEST_CACHE_DIR`, or a folder in the user's cache folder.
-    pub fn root(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-        Some(match variable("MCPTEST_CACHE_DIR").filter(|dir| !dir.is_empty()) {
-            Some(dir) => PathBuf::from(dir),
-            None => {
-                use etcetera::BaseStrategy as _;
-                etcetera::choose_base_strategy().ok()?.cache_dir().join("mcptest")
-            }
-        })
+        Some(cache_folder(variable)?.join("extensions"))
     }
 
     /// Opens the folder and makes it when it is missing; the error says why it cannot be trusted.

@@ -1,6 +1,6 @@
 //! Recording: what crosses a connection becomes exchanges on a tape.
 
-use super::{Cassette, Exchange, Redact, Said, TMP, replace};
+use super::{Cassette, Exchange, Outgoing, Redact, Said, TMP, replace};
 use crate::child::Exit;
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::Incoming;
@@ -76,19 +76,10 @@ pub struct Recorder {
 impl Recorder {
     /// A line was sent.
     pub fn sent(&mut self, line: &[u8]) {
-        let text = String::from_utf8_lossy(line);
-        let text = text.trim_end_matches(['\n', '\r']);
-        match serde_json::from_str::<Json>(text) {
-            Ok(mut message) if message.get("method").is_some_and(Json::is_string) => {
-                let Some(id) = message.get("id").cloned() else { return };
-                let mut request = json!({ "method": message["method"].take() });
-                if let Some(params) = message.get_mut("params") {
-                    request["params"] = params.take();
-                }
-                self.begin(id, request);
-            }
-            Ok(message) if message.get("id").is_some() => self.answered(message),
-            _ => self.begin(Json::Null, Json::from(text)),
+        match Outgoing::read(line) {
+            Outgoing::Request(id, request) => self.begin(id, request),
+            Outgoing::Answer(message) => self.answered(message),
+            Outgoing::Notification => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! Playing: a recorded conversation answers in the place of a server.
 
 use super::matching::{Ignored, differences, nearest, told};
-use super::{Cassette, Ended, Exchange, Redact, Said, TMP, replace};
+use super::{Cassette, Ended, Exchange, Outgoing, Redact, Said, TMP, replace};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::message::{Line, parse_line};
 use crate::mcp::transport::Incoming;
@@ -133,19 +133,10 @@ impl std::fmt::Debug for Player {
 impl Player {
     /// Takes a line as the server would.
     pub fn send(&mut self, line: &[u8]) {
-        let text = String::from_utf8_lossy(line);
-        let text = text.trim_end_matches(['\n', '\r']);
-        match serde_json::from_str::<Json>(text) {
-            Ok(mut message) if message.get("method").is_some_and(Json::is_string) => {
-                let Some(id) = message.get("id").cloned() else { return };
-                let mut request = json!({ "method": message["method"].take() });
-                if let Some(params) = message.get_mut("params") {
-                    request["params"] = params.take();
-                }
-                self.ask(id, request);
-            }
-            Ok(message) if message.get("id").is_some() => self.answered(message),
-            _ => self.ask(Json::Null, Json::from(text)),
+        match Outgoing::read(line) {
+            Outgoing::Request(id, request) => self.ask(id, request),
+            Outgoing::Answer(message) => self.answered(message),
+            Outgoing::Notification => return,
         }
         self.play();
     }
