@@ -53,6 +53,12 @@ pub async fn list(
     for (method, key, read) in LISTS {
         items.extend(asking.list(method, key).await?.iter().filter_map(read));
     }
+    if connection.modern().is_some() && connection.transport.http().is_some() {
+        // A client must not use a tool whose headers it cannot make.
+        for tool in items.iter_mut().filter(|item| item.kind == Kind::Tool) {
+            tool.tried = mirror::parameters(&tool.schema).err().map_or_else(untried, Tried::Not);
+        }
+    }
     let Introduction { server_info, protocol_version, .. } = introduction;
     Ok(Survey { server_info, protocol_version, items })
 }
@@ -193,8 +199,6 @@ fn tool(tool: &Json) -> Option<Item> {
     let args = instance(&schema);
     let read_only = tool.pointer("/annotations/readOnlyHint").is_some_and(|hint| hint == true);
     let task = tool.pointer("/execution/taskSupport").is_some_and(|support| support == "required");
-    // A client must not use a tool whose headers it cannot make.
-    let unusable = mirror::parameters(&schema).err();
     Some(Item {
         kind: Kind::Tool,
         name: text(tool, "name")?,
@@ -202,7 +206,7 @@ fn tool(tool: &Json) -> Option<Item> {
         args: if args.is_object() { args } else { json!({}) },
         task,
         harmless: read_only && !task,
-        tried: unusable.map_or_else(untried, Tried::Not),
+        tried: untried(),
         schema,
     })
 }

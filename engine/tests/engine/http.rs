@@ -72,6 +72,30 @@ tests:
 }
 
 #[test]
+fn a_tool_that_says_its_headers_wrongly_is_called_with_a_note_and_not_tried_by_discover() {
+    let suite = r#"
+tools:
+  - { it: lists, list: tools, expect: { result: { $partial: { tools: { $length: 2 } } } } }
+  - it: calls
+    tool: broken
+    args: { city: Bonn }
+    expect: { text: { $not: { $contains: mcp-param } } }
+"#;
+    let place = place("modern", "protocol: modern\n", suite);
+    let (exit, report) = place.report(&[]);
+    assert_eq!(
+        (exit, verdicts(&report)),
+        (0, vec!["lists: passed".to_owned(), "calls: passed".to_owned()]),
+        "{report:#}"
+    );
+    let why = "`not a header`, the `x-mcp-header` of `city`, cannot name a header";
+    let said = place.mcptest(&["run", "--reporter", "ndjson"]);
+    assert!(said.stdout.contains(&format!("clients refuse to call `broken` over HTTP: {why}")), "{}", said.stdout);
+    let drafted = place.mcptest(&["discover", "--call", "all", "-o", "-"]);
+    assert!(drafted.stdout.contains(why), "{}{}", drafted.stdout, drafted.stderr);
+}
+
+#[test]
 fn notifications_and_garbage_have_a_status() {
     let suite = "tests:\n  - { it: notifies, notify: { method: notifications/x }, expect: { http: { status: 202, body: \"\" } } }\n  - { it: garbage, raw: \"{no\", expect: { http: { status: 400, body: { $startsWith: Parse } } } }\n  - { it: no session, handshake: false, request: { method: ping }, expect: { result: {}, http: { status: 200 } } }\n";
     check("echo", "", suite, 0, &["notifies: passed", "garbage: passed", "no session: passed"]);

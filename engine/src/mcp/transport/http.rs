@@ -96,9 +96,10 @@ impl Http {
             _ => None,
         };
         let mut headers = self.headers();
-        let modern = self.standard.headers(text);
-        let resumable = modern.is_empty();
-        headers.extend(modern);
+        let modern = self.standard.repeat(text);
+        let resumable = modern.headers.is_empty();
+        headers.extend(modern.headers);
+        self.queue.extend(modern.note.map(Incoming::Note));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.extend(self.endpoint.headers.clone());

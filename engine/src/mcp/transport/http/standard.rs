@@ -9,6 +9,8 @@
 //!
 //! A message belongs to the modern era when its `_meta` says so: the suite can leave it out, and then gets none of these.
 
+use crate::mcp::era::PROTOCOL_VERSION;
+use crate::mcp::mirror::{self, Parameter};
 use crate::source::Json;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,37 +18,39 @@ use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use memchr::memmem;
 use std::collections::HashMap;
 
-const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-/// Where schemas nest deeper than this, nobody looks for headers.
-const MOST_DEPTH: usize = 16;
-
-/// The arguments of a tool that stand in headers too: the header, and the way to the argument.
-type Parameters = Vec<(HeaderName, Vec<String>)>;
-
 /// What was learnt of a server's tools.
 #[derive(Debug, Default)]
 pub(super) struct Standard {
-    tools: HashMap<String, Parameters>,
+    /// The arguments of each that stand in headers too, or what is wrong with the way it says so.
+    tools: HashMap<String, Result<Vec<Parameter>, String>>,
     /// The listing that is under way.
     listing: Option<Json>,
 }
 
+/// What is repeated of a message.
+#[derive(Debug, Default)]
+pub(super) struct Repeated {
+    /// None of another era.
+    pub(super) headers: HeaderMap,
+    /// Why some are missing.
+    pub(super) note: Option<String>,
+}
+
 impl Standard {
-    /// The headers of a message; none of another era.
-    pub(super) fn headers(&mut self, text: &[u8]) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        if memmem::find(text, VERSION.as_bytes()).is_none() {
-            return headers;
-        }
-        let Ok(message) = serde_json::from_slice::<Json>(text) else { return headers };
-        let Some(method) = message.get("method").and_then(Json::as_str) else { return headers };
-        let params = message.get("params");
-        let Some(version) = params.and_then(|params| params.get("_meta")?.get(VERSION)?.as_str()) else {
-            return headers;
-        };
+    /// The headers of a message.
+    pub(super) fn repeat(&mut self, text: &[u8]) -> Repeated {
+        // Most messages are of the other era, and need not be read again.
+        memmem::find(text, PROTOCOL_VERSION.as_bytes()).and_then(|_| self.read(text)).unwrap_or_default()
+    }
+
+    fn read(&mut self, text: &[u8]) -> Option<Repeated> {
+        let message = serde_json::from_slice::<Json>(text).ok()?;
+        let (method, params) = (message.get("method")?.as_str()?, message.get("params")?);
+        let version = params.get("_meta")?.get(PROTOCOL_VERSION)?.as_str()?;
+        let mut repeated = Repeated::default();
         let mut put = |name: HeaderName, value: &str| {
             if let Ok(value) = HeaderValue::from_str(&encoded(value)) {
-                headers.insert(name, value);
+                repeated.headers.insert(name, value);
             }
         };
         put(HeaderName::from_static("mcp-protocol-version"), version);
@@ -56,24 +60,31 @@ impl Standard {
             "resources/read" => "uri",
             _ => "",
         };
-        let name = params.and_then(|params| params.get(key)?.as_str());
+        let name = params.get(key).and_then(Json::as_str);
         if let Some(name) = name {
             put(HeaderName::from_static("mcp-name"), name);
         }
         if method == "tools/list" {
             self.listing = message.get("id").cloned();
         }
-        let declared = name.filter(|_| method == "tools/call").and_then(|name| self.tools.get(name));
-        for (header, path) in declared.into_iter().flatten() {
-            let arguments = params.and_then(|params| params.get("arguments"));
-            let argument = path.iter().try_fold(arguments, |value, key| Some(value?.get(key))).flatten();
-            match argument {
-                Some(Json::String(text)) => put(header.clone(), text),
-                Some(scalar @ (Json::Bool(_) | Json::Number(_))) => put(header.clone(), &scalar.to_string()),
-                _ => {}
+        match name.filter(|_| method == "tools/call").and_then(|name| Some((name, self.tools.get(name)?))) {
+            Some((_, Ok(declared))) => {
+                let arguments = params.get("arguments").unwrap_or(&Json::Null);
+                for Parameter { header, path } in declared {
+                    let Ok(header) = format!("mcp-param-{header}").parse::<HeaderName>() else { continue };
+                    match path.iter().try_fold(arguments, |value, key| value.get(key)) {
+                        Some(Json::String(text)) => put(header, text),
+                        Some(scalar @ (Json::Bool(_) | Json::Number(_))) => put(header, &scalar.to_string()),
+                        _ => {}
+                    }
+                }
             }
+            Some((name, Err(why))) => {
+                repeated.note = Some(format!("clients refuse to call `{name}` over HTTP: {why}"));
+            }
+            None => {}
         }
-        headers
+        Some(repeated)
     }
 
     /// Whether an answer lists tools, so that it is worth reading.
@@ -87,26 +98,8 @@ impl Standard {
             let (Some(name), Some(schema)) = (tool.get("name").and_then(Json::as_str), tool.get("inputSchema")) else {
                 continue;
             };
-            let mut parameters = Parameters::new();
-            annotated(schema, &mut Vec::new(), &mut parameters);
-            self.tools.insert(name.to_owned(), parameters);
+            self.tools.insert(name.to_owned(), mirror::parameters(schema));
         }
-    }
-}
-
-/// Every property below a schema that says `x-mcp-header`.
-fn annotated(schema: &Json, path: &mut Vec<String>, found: &mut Parameters) {
-    if path.len() >= MOST_DEPTH {
-        return;
-    }
-    for (key, property) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
-        path.push(key.clone());
-        let header = property.get("x-mcp-header").and_then(Json::as_str).filter(|name| !name.is_empty());
-        if let Some(header) = header.and_then(|name| format!("mcp-param-{name}").parse().ok()) {
-            found.push((header, path.clone()));
-        }
-        annotated(property, path, found);
-        path.pop();
     }
 }
 
@@ -123,7 +116,7 @@ mod tests {
     use serde_json::json;
 
     fn call(arguments: Json) -> Vec<u8> {
-        let meta = json!({VERSION: "2026-07-28"});
+        let meta = json!({PROTOCOL_VERSION: "2026-07-28"});
         let params = json!({"name": "weather", "arguments": arguments, "_meta": meta});
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string().into_bytes()
     }
@@ -143,15 +136,27 @@ mod tests {
         let schema = json!({"type": "object", "properties": {"region": region, "deep": deep}});
         standard.learn(&json!({"tools": [{"name": "weather", "inputSchema": schema}]}));
         let plain = ["mcp-method: tools/call", "mcp-name: weather", "mcp-protocol-version: 2026-07-28"];
-        assert_eq!(shown(&standard.headers(&call(json!({"region": null})))), plain);
-        let headers = standard.headers(&call(json!({"region": "é", "deep": {"n": 7}})));
+        assert_eq!(shown(&standard.repeat(&call(json!({"region": null}))).headers), plain);
+        let headers = standard.repeat(&call(json!({"region": "é", "deep": {"n": 7}}))).headers;
         assert_eq!(shown(&headers)[2..4], ["mcp-param-n: 7", "mcp-param-region: =?base64?w6k=?="]);
+    }
+
+    #[test]
+    fn a_tool_that_says_its_headers_wrongly_gets_none_and_a_note() {
+        let mut standard = Standard::default();
+        let good = json!({"type": "string", "x-mcp-header": "Region"});
+        let schema = json!({"properties": {"region": good, "n": {"type": "number", "x-mcp-header": "N"}}});
+        standard.learn(&json!({"tools": [{"name": "weather", "inputSchema": schema}]}));
+        let repeated = standard.repeat(&call(json!({"region": "a", "n": 1})));
+        assert!(!repeated.headers.contains_key("mcp-param-region"));
+        let note = repeated.note.expect("a note");
+        assert!(note.contains("`weather`") && note.contains("`n` has an `x-mcp-header`"), "{note}");
     }
 
     #[test]
     fn a_message_of_the_legacy_era_is_not() {
         let text = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo"}}"#;
-        assert!(Standard::default().headers(text).is_empty());
+        assert!(Standard::default().repeat(text).headers.is_empty());
     }
 
     #[test]
