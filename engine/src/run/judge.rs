@@ -125,7 +125,7 @@ impl Judge<'_> {
                     Field::Structured => outcome.structured(),
                     Field::Content => outcome.content(),
                     Field::ExitCode => outcome.exit_code.as_ref(),
-                    Field::Http => outcome.http.as_ref(),
+                    Field::Http => outcome.http(),
                     Field::Task => outcome.task.as_ref(),
                     Field::IsError => {
                         owned = outcome.is_error();

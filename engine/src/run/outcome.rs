@@ -3,8 +3,10 @@
 use super::call::Unfit;
 use super::window::Window;
 use crate::mcp::message::{Kind, Malformed, Message};
+use crate::mcp::transport::http::outcome::Ended;
 use crate::source::Json;
 use serde_json::{Map, json};
+use std::cell::OnceCell;
 use std::time::Duration;
 
 /// The outcome of a step.
@@ -19,7 +21,9 @@ pub(super) struct Outcome<'a> {
     /// The exit code, when the exit was awaited; `null` when a signal ended the process.
     pub(super) exit_code: Option<Json>,
     /// The answer over HTTP.
-    pub(super) http: Option<Json>,
+    pub(super) ended: Option<&'a Ended>,
+    /// The same as [one value](Outcome::http).
+    pub(super) http: OnceCell<Option<Json>>,
     /// The token under which the server told of its progress.
     pub(super) token: Option<&'a Json>,
     /// The task that the call became, as the server last told it.
@@ -60,9 +64,15 @@ impl<'a> Outcome<'a> {
             exit_code: None,
             token: None,
             task: None,
-            http: None,
+            ended: None,
+            http: OnceCell::new(),
             unfit: None,
         }
+    }
+
+    /// The answer over HTTP as one value, made when somebody looks at it.
+    pub(super) fn http(&self) -> Option<&Json> {
+        self.http.get_or_init(|| self.ended.map(Ended::to_json)).as_ref()
     }
 
     /// The `result`; one that is `null` beside an `error` says nothing.
@@ -181,7 +191,7 @@ impl<'a> Outcome<'a> {
         put("stdout", Some(Json::String(self.stdout())));
         put("duration", Some(json!(self.milliseconds())));
         put("exitCode", self.exit_code.clone());
-        put("http", self.http.clone());
+        put("http", self.http().cloned());
         Json::Object(whole)
     }
 

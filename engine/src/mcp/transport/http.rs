@@ -148,6 +148,10 @@ impl Http {
 
     /// Reads what has come by now into the queue.
     pub async fn drain(&mut self) {
+        // Without a request under way and without a process there is nothing that anything could come from.
+        if self.flights.is_empty() && self.process.is_none() {
+            return;
+        }
         for _ in 0..TURNS {
             tokio::task::yield_now().await;
             poll_fn(|cx| {
@@ -222,14 +226,13 @@ impl Http {
         let mut moved = false;
         let mut at = 0;
         while at < self.flights.len() {
-            let mut flight = self.flights.swap_remove(at);
-            let progress = flight.poll(self.max, cx);
+            let progress = self.flights[at].poll(self.max, cx);
             if matches!(progress, Progress::Pending) {
-                self.put_back(at, flight);
                 at += 1;
                 continue;
             }
             moved = true;
+            let flight = self.flights.swap_remove(at);
             if let Some(flight) = self.advance(flight, progress) {
                 self.put_back(at, flight);
                 at += 1;
@@ -262,7 +265,7 @@ impl Http {
                 self.stream_ended(flight, trouble)
             }
             Progress::Whole(bytes) => {
-                self.took_whole(flight, &bytes);
+                self.took_whole(flight, bytes);
                 None
             }
             Progress::Rested => {
@@ -331,12 +334,11 @@ impl Http {
         if event.truncated {
             return self.queue.push_back(Incoming::Noise(format!("an event that was cut short: {data}")));
         }
-        self.took_line(flight, data.as_bytes(), None);
+        self.took_line(flight, parse_line(data.as_bytes()), None);
     }
 
     /// A body that came whole: messages, or something else.
-    fn took_whole(&mut self, mut flight: Flight, bytes: &[u8]) {
-        let text = String::from_utf8_lossy(bytes).into_owned();
+    fn took_whole(&mut self, mut flight: Flight, bytes: Vec<u8>) {
         let Some(head) = flight.head.clone() else { return };
         if flight.purpose == Purpose::Listen {
             return;
@@ -344,11 +346,12 @@ impl Http {
         let media = head.media_type();
         let json = media == "application/json";
         let mut odd = None;
-        if !text.trim().is_empty() {
-            let is_message = matches!(parse_line(bytes), Line::Message(_) | Line::Batch(_));
+        if !bytes.trim_ascii().is_empty() {
+            let line = parse_line(&bytes);
+            let is_message = matches!(line, Line::Message(_) | Line::Batch(_));
             if is_message && (json || !head.status.is_success()) {
                 let note = (!json).then(|| format!("its content type is `{media}`"));
-                self.took_line(&mut flight, bytes, note);
+                self.took_line(&mut flight, line, note);
             } else if is_message {
                 odd =
                     Some(format!("its content type is `{media}`, neither `application/json` nor `text/event-stream`"));
@@ -356,12 +359,14 @@ impl Http {
                 odd = Some("the body is no message".to_owned());
             }
         }
+        let text = String::from_utf8(bytes);
+        let text = text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         let mut ended = flight.ended(Some(text), None);
         ended.odd = odd;
         self.push_ended(flight.awaits.is_some(), ended);
     }
 
-    fn took_line(&mut self, flight: &mut Flight, bytes: &[u8], note: Option<String>) {
+    fn took_line(&mut self, flight: &mut Flight, line: Line, note: Option<String>) {
         let mut took = |mut message: Message| {
             if let (Kind::Response { id, .. } | Kind::Invalid { id: Some(id), .. }, Some(awaited)) =
                 (&message.kind, &flight.awaits)
@@ -377,7 +382,7 @@ impl Http {
             message.notes.extend(note.clone());
             self.queue.push_back(Incoming::Message(message));
         };
-        match parse_line(bytes) {
+        match line {
             Line::Message(message) => took(message),
             Line::Batch(messages) => messages.into_iter().for_each(took),
             Line::Noise(text) => self.queue.push_back(Incoming::Noise(text)),
@@ -448,8 +453,7 @@ impl Http {
 fn request(method: Method, url: &Uri, headers: HeaderMap, body: Bytes) -> Request<Full<Bytes>> {
     let mut request = Request::new(Full::new(body));
     *request.method_mut() = method;
-    let path = url.path_and_query().map_or("/", |path| path.as_str());
-    *request.uri_mut() = path.parse().unwrap_or_default();
+    *request.uri_mut() = url.path_and_query().cloned().map(Uri::from).unwrap_or_default();
     *request.headers_mut() = headers;
     request
 }

@@ -6,6 +6,7 @@ use http_body_util::Full;
 use hyper::body::Incoming as Body;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{HOST, HeaderValue};
+use hyper::http::uri::{Authority, Scheme};
 use hyper::{Request, Response, Uri};
 use hyper_util::rt::TokioIo;
 use std::io;
@@ -31,9 +32,16 @@ pub(super) struct Wire {
     idle: Arc<Mutex<Vec<Idle>>>,
 }
 
+/// What a connection leads to.
+#[derive(Debug, Clone, PartialEq)]
+struct Origin {
+    scheme: Option<Scheme>,
+    authority: Option<Authority>,
+}
+
 #[derive(Debug)]
 struct Idle {
-    origin: String,
+    origin: Origin,
     sender: Sender,
     since: Instant,
 }
@@ -50,7 +58,7 @@ pub(super) struct Answer {
 /// A connection that goes back to the idle ones when its answer was read whole.
 #[derive(Debug)]
 pub(super) struct Kept {
-    origin: String,
+    origin: Origin,
     sender: Sender,
     wire: Wire,
 }
@@ -72,9 +80,9 @@ impl Wire {
 
     /// Sends a request to `url` and awaits the head of the answer.
     pub(super) async fn send(self, mut request: Request<Full<Bytes>>, url: Uri) -> Result<Answer, Trouble> {
-        let authority = url.authority().map(ToString::to_string).unwrap_or_default();
-        let origin = format!("{}://{authority}", url.scheme_str().unwrap_or("http"));
-        if let (false, Ok(host)) = (request.headers().contains_key(HOST), HeaderValue::from_str(&authority)) {
+        let origin = Origin { scheme: url.scheme().cloned(), authority: url.authority().cloned() };
+        let authority = origin.authority.as_ref().map_or("", Authority::as_str);
+        if let (false, Ok(host)) = (request.headers().contains_key(HOST), HeaderValue::from_str(authority)) {
             request.headers_mut().insert(HOST, host);
         }
         let mut notes = Vec::new();
@@ -101,14 +109,15 @@ impl Wire {
                 },
             }
         }
-        let mut sender = self.connect(&url).await?;
+        // Boxed, because the state of a TLS handshake would be moved about with every request that needs none.
+        let mut sender = Box::pin(self.connect(&url)).await?;
         let response = sender.send_request(request).await.map_err(|error| Trouble::of_exchange(&error))?;
         Ok(Answer { response, connection: Kept { origin, sender, wire: self }, notes })
     }
 
-    fn take_idle(&self, origin: &str) -> Option<(Sender, bool)> {
+    fn take_idle(&self, origin: &Origin) -> Option<(Sender, bool)> {
         let mut idle = self.idle.lock().ok()?;
-        let at = idle.iter().rposition(|idle| idle.origin == origin)?;
+        let at = idle.iter().rposition(|idle| idle.origin == *origin)?;
         let idle = idle.remove(at);
         Some((idle.sender, idle.since.elapsed() > RESTED))
     }
