@@ -3,11 +3,12 @@
 use super::hidden::Hidden;
 use crate::event::collector::Collector;
 use crate::event::redact::Redactor;
-use crate::event::{Body, Event, Posted, Status};
+use crate::event::{Body, Event, Posted, Status, What};
 use crate::reporter::Reporter;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 /// How many bytes of events are kept for the next flush: beyond it the oldest go.
 const MOST: usize = 64 * 1024 * 1024;
@@ -73,9 +74,9 @@ impl Events {
 
     /// Values that no event shows from now on.
     pub(super) fn hide(&mut self, secrets: &[String]) {
-        if self.hidden.add(secrets) {
-            self.collector.redact_with(self.hidden.redactor());
-        }
+        self.hidden.add(secrets);
+        let secret = |value: &String| Posted { at: SystemTime::now(), file: None, what: What::Secret(value.clone()) };
+        self.collector.accept(secrets.iter().map(secret).collect());
     }
 
     /// What is kept, oldest first, as lines of the `ndjson` report.
