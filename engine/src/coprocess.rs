@@ -131,6 +131,7 @@ async fn converse(input: &mut Input, output: &Output, methods: &mut Methods, end
         if last || !written {
             return;
         }
+        methods.take_down();
     }
 }
 

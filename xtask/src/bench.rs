@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: mcptest against a raw client and mcp-aegis, as ratios within one run.
 
+mod coprocess;
 mod extensions;
 mod http;
 mod inputs;
@@ -58,6 +59,7 @@ pub fn run(quick: bool) -> Result<()> {
     judging(&mut table)?;
     extensions::measure(&contest, &repetitions, &mut table)?;
     plugins::measure(&contest, &repetitions, &mut table)?;
+    coprocess::measure(&contest, &mut table)?;
     let text = table.render();
     println!("\n{text}");
     if !quick {

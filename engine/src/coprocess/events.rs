@@ -3,11 +3,12 @@
 use super::hidden::Hidden;
 use crate::event::collector::Collector;
 use crate::event::redact::Redactor;
-use crate::event::{Body, Event, Posted, Status};
+use crate::event::{Body, Event, Posted, Status, What};
 use crate::reporter::Reporter;
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 /// How many bytes of events are kept for the next flush: beyond it the oldest go.
 const MOST: usize = 64 * 1024 * 1024;
@@ -17,9 +18,32 @@ pub(super) struct Events {
     collector: Collector,
     fresh: Fresh,
     hidden: Hidden,
-    /// Lines of the `ndjson` report.
-    kept: VecDeque<String>,
+    kept: VecDeque<Kept>,
     bytes: usize,
+}
+
+/// An event for the next flush.
+enum Kept {
+    /// Its line of the `ndjson` report.
+    Line(String),
+    /// A frame, of which every call has two: printed when it is handed on, for most sessions never flush.
+    Frame(Box<Event>, usize),
+}
+
+impl Kept {
+    fn of(event: &Event) -> Option<Kept> {
+        match &event.body {
+            Body::Frame(frame) => Some(Kept::Frame(Box::new(event.clone()), frame.text.len() + size_of::<Event>())),
+            _ => serde_json::to_string(event).ok().map(Kept::Line),
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Kept::Line(line) => line.len(),
+            Kept::Frame(_, bytes) => *bytes,
+        }
+    }
 }
 
 /// What the collector released since it was last looked at.
@@ -50,14 +74,18 @@ impl Events {
 
     /// Values that no event shows from now on.
     pub(super) fn hide(&mut self, secrets: &[String]) {
-        if self.hidden.add(secrets) {
-            self.collector.redact_with(self.hidden.redactor());
-        }
+        self.hidden.add(secrets);
+        let secret = |value: &String| Posted { at: SystemTime::now(), file: None, what: What::Secret(value.clone()) };
+        self.collector.accept(secrets.iter().map(secret).collect());
     }
 
-    /// What is kept, oldest first.
-    pub(super) fn lines(&mut self) -> &[String] {
-        self.kept.make_contiguous()
+    /// What is kept, oldest first, as lines of the `ndjson` report.
+    pub(super) fn lines(&self) -> Vec<String> {
+        let line = |kept: &Kept| match kept {
+            Kept::Line(line) => Some(line.clone()),
+            Kept::Frame(event, _) => serde_json::to_string(event).ok(),
+        };
+        self.kept.iter().filter_map(line).collect()
     }
 
     /// Forgets what was handed on.
@@ -71,15 +99,15 @@ impl Events {
         self.collector.accept(posted);
         let fresh = std::mem::take(&mut *self.fresh.0.lock().unwrap_or_else(PoisonError::into_inner));
         for event in &fresh {
-            if let Ok(line) = serde_json::to_string(event) {
-                self.bytes += line.len();
-                self.kept.push_back(line);
+            if let Some(kept) = Kept::of(event) {
+                self.bytes += kept.bytes();
+                self.kept.push_back(kept);
             }
         }
         while self.bytes > MOST
             && let Some(oldest) = self.kept.pop_front()
         {
-            self.bytes -= oldest.len();
+            self.bytes -= oldest.bytes();
         }
         fresh
     }

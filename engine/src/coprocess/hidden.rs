@@ -15,23 +15,16 @@ struct Known {
 }
 
 impl Hidden {
-    /// Hides further values; whether there were any.
-    pub(super) fn add(&self, secrets: &[String]) -> bool {
+    /// Hides further values.
+    pub(super) fn add(&self, secrets: &[String]) {
         let mut known = self.lock();
         let before = known.secrets.len();
         known.secrets.extend_from_slice(secrets);
         known.secrets.sort();
         known.secrets.dedup();
-        let more = known.secrets.len() != before;
-        if more {
+        if known.secrets.len() != before {
             known.redactor = Arc::new(Redactor::new(&known.secrets));
         }
-        more
-    }
-
-    /// Hides what is known now.
-    pub(super) fn redactor(&self) -> Redactor {
-        Redactor::new(&self.lock().secrets)
     }
 
     /// Hides what is known when it is called.

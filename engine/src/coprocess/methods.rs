@@ -68,7 +68,7 @@ impl Methods {
 
     /// Answers one request.
     pub(super) async fn answer(&mut self, request: &Request<'_>) -> Reply {
-        let reply = match &*request.method {
+        match &*request.method {
             "coprocess/handshake" => handshake(request),
             "mcp.initialize" => self.initialize(request.params()?).await,
             "mcp.call" => self.call(request.params()?).await,
@@ -90,9 +90,12 @@ impl Methods {
             }
             "mcp.shutdown" => shutdown(request.params()?),
             unknown => Err(unknown_method(unknown)),
-        };
+        }
+    }
+
+    /// Takes down what happened during a request, once nobody waits for its answer any more.
+    pub(super) fn take_down(&mut self) {
         self.events.accept(self.upstream.take_events());
-        reply
     }
 
     /// Hears what servers say between two requests; returns never.
@@ -225,8 +228,8 @@ impl Methods {
     async fn flush(&mut self, Nothing {}: Nothing) -> Reply {
         let lines = self.events.lines();
         let to = match &self.upload {
-            Some(upload) => upload.post(lines).await?,
-            None => upload::write(lines)?,
+            Some(upload) => upload.post(&lines).await?,
+            None => upload::write(&lines)?,
         };
         let events = lines.len();
         self.events.forget();

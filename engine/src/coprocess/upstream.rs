@@ -78,7 +78,16 @@ fn posted(body: Body) -> Posted {
     Posted { at: SystemTime::now(), file: None, what: What::Event(body) }
 }
 
+/// No event shows this value from here on.
+fn secret(value: String) -> Posted {
+    Posted { at: SystemTime::now(), file: None, what: What::Secret(value) }
+}
+
 impl Witness for Heard {
+    fn secret(&mut self, value: String) {
+        self.frames.push(secret(value));
+    }
+
     fn sent(&mut self, line: &str) {
         self.frame(Direction::Sent, line);
     }
@@ -196,6 +205,7 @@ impl Upstream {
         if matches!(self.state, State::Idle) {
             let direct = (self.source)().map_err(|why| gone(Code::StartFailed, why, ""))?;
             self.hidden.add(&direct.server.secrets);
+            self.happened.extend(direct.server.secrets.iter().cloned().map(secret));
             self.sessions += 1;
             let timeout = self.timeout.unwrap_or(direct.server.timeout);
             let (link, opened) = Link::open(direct, timeout, self.reel.as_ref(), self.sessions).await?;

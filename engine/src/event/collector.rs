@@ -72,11 +72,6 @@ impl Collector {
         self.outputs.iter().any(|output| output.reporter.wants_frames())
     }
 
-    /// Hides further secrets in what is accepted from now on.
-    pub fn redact_with(&mut self, redactor: Redactor) {
-        self.redactor = redactor;
-    }
-
     /// Takes what workers posted and releases what is next in order.
     pub fn accept(&mut self, posted: Vec<Posted>) {
         for Posted { at, file, what } in posted {

@@ -355,3 +355,18 @@ fn events_are_posted_and_a_passing_trouble_is_tried_again() {
     assert!(types.contains(&"session-opened".into()) && types.contains(&"frame".into()), "{types:?}");
     peer.end();
 }
+
+#[test]
+fn what_a_config_passes_on_as_a_secret_stands_in_no_event() {
+    let place = Place::with_fixture(&[], "");
+    let config = std::fs::read_to_string(place.path("mcptest.yml")).expect("a config");
+    place.write("mcptest.yml", &format!("{config}env: {{ API_TOKEN: \"${{HELD}}\" }}\n"));
+    let mut command = place.command(&["exec", "--connection-server", "--config", "mcptest.yml"]);
+    command.env("HELD", "h3ld-by-the-config");
+    let mut peer = Peer::spawn(command);
+    peer.call("echo", json!({"message": "h3ld-by-the-config"}));
+    let flushed = peer.ask("mcp.reporter.flush", json!({}));
+    let events = std::fs::read_to_string(place.path(".mcptest/events.ndjson")).expect("events");
+    assert!(events.contains("tools/call") && !events.contains("h3ld-by"), "{flushed}: {events}");
+    peer.end();
+}
