@@ -9,7 +9,7 @@ mod plugins;
 mod table;
 
 use crate::engine::{Engine, built};
-use crate::process::{cargo, output, root};
+use crate::process::{output, root};
 use crate::tools::{install_node, node_bin};
 use anyhow::{Context, Result};
 use inputs::Inputs;
@@ -38,7 +38,6 @@ struct Contest {
 pub fn run(quick: bool) -> Result<()> {
     println!("building with optimisation …");
     let engine = Engine::build(true)?;
-    output(&mut cargo(&["build", "--locked", "--release", "--package", "mcptest-bench"]))?;
     install_node()?;
     let echo = built("release")?.join("echo-server").display().to_string();
     let everything = node_bin("mcp-server-everything").display().to_string();

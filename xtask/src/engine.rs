@@ -22,11 +22,12 @@ pub struct Outcome {
 }
 
 impl Engine {
-    /// Builds the engine as `cargo build` does, or with optimisation.
+    /// Builds the engine as `cargo build` does, or with optimisation, and then what measures it too.
     pub fn build(release: bool) -> Result<Engine> {
         let mut args = vec!["build", "--locked", "--package", "mcptest-engine"];
         if release {
-            args.push("--release");
+            // Together, because each alone is built with other features of the same dependencies.
+            args.extend(["--package", "mcptest-bench", "--release"]);
         }
         output(&mut cargo(&args))?;
         let folder = if release { "release" } else { "debug" };
