@@ -3,18 +3,19 @@
 
 mod config;
 mod event;
+mod expect;
 mod extension;
 mod ipc;
 mod json;
+mod step;
 mod suite;
 mod table;
 
 pub use config::{AUTH, CLIENT, CONFIG, CONFIG_ONLY, SERVER, TLS};
+pub use expect::{CHECK, EXPECT, PERFORMANCE};
 pub use extension::{EXTENSION, EXTENSION_LIMITS, IMPORTS, PLUGIN, SUBPROCESS_MATCHER};
-pub use suite::{
-    ACTIONS, ANSWER, CANCEL_AFTER, CASE, CASE_ONLY, CHECK, COMPLETE, EXPECT, LANES, LEVELS, PERFORMANCE, RAW, STEP,
-    SUITE, TASK,
-};
+pub use step::{ACTIONS, CANCEL_AFTER, CASE, COMPLETE, LEVELS, RAW, STEP, TASK};
+pub use suite::{ANSWER, CASE_ONLY, LANES, SUITE};
 pub use table::{Key, Later, Table, Takes};
 
 use serde_json::Value;
