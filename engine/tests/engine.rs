@@ -37,6 +37,8 @@ mod http;
 mod interrupt;
 #[path = "engine/invocation.rs"]
 mod invocation;
+#[path = "engine/killed.rs"]
+mod killed;
 #[path = "engine/language.rs"]
 mod language;
 #[path = "engine/layers.rs"]
@@ -51,3 +53,5 @@ mod seeds;
 mod select;
 #[path = "engine/streams.rs"]
 mod streams;
+#[path = "engine/uploads.rs"]
+mod uploads;

@@ -10,6 +10,7 @@ pub mod endpoint;
 mod flight;
 mod opening;
 pub mod outcome;
+pub mod single;
 pub mod sse;
 mod standard;
 pub mod tls;
