@@ -11,6 +11,7 @@ mod evidence;
 mod exchange;
 mod fault;
 mod file;
+mod files;
 mod judge;
 mod line;
 mod modern;
