@@ -221,7 +221,7 @@ impl Steps<'_, '_> {
             Some(call) => call,
             None => match line(ready.action(), meta, step.task.as_ref(), &mut || session.connection.fresh_id()) {
                 Some(line) => Call::new(line, timeout),
-                None => Call::until_exit(step.timeout.unwrap_or(session.server.shutdown_timeout)),
+                None => Call::until_exit(step.timeout.unwrap_or(session.server.shutdown.longest())),
             },
         };
         call.retry = modern::retry(ready.action(), &call.line, session);

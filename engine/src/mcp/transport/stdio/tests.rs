@@ -5,8 +5,9 @@ use crate::mcp::message::{Kind, Message};
 use crate::source::Json;
 use serde_json::json;
 use std::path::PathBuf;
+use std::time::Duration;
 
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Grace = Grace::each(Duration::from_secs(5));
 /// Far more than anything here takes: a hang must fail, not hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 const MAX_LINE: usize = 64 * 1024 * 1024;
