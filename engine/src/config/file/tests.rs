@@ -21,7 +21,8 @@ impl Folder {
             .map(|(name, value)| (name.into(), value.into()))
             .into_iter()
             .collect();
-        let setting = Setting { lenient: false, working_dir: self.0.path().to_owned(), environment, ..Setting::default() };
+        let setting =
+            Setting { lenient: false, working_dir: self.0.path().to_owned(), environment, ..Setting::default() };
         let mut diagnostics = Diagnostics::default();
         let config = load(&self.0.path().join(name), &setting, &mut diagnostics);
         assert!(!diagnostics.has_errors(), "{}", diagnostics.render(false));
@@ -100,9 +101,8 @@ fn a_config_of_the_conductor_family_is_lenient() {
 fn servers_of_that_family_are_sent_sigterm_at_once() {
     let seconds = |stdin, term| Grace { stdin: Duration::from_secs(stdin), term: Duration::from_secs(term) };
     let with = |key: &str| format!("{{\"name\": \"Fs\", \"command\": \"node\", \"args\": []{key}}}");
-    let shutdown = |name: &str, key: &str| {
-        Folder::with(&[(name, &with(key))]).load(name).server.expect("a server").shutdown
-    };
+    let shutdown =
+        |name: &str, key: &str| Folder::with(&[(name, &with(key))]).load(name).server.expect("a server").shutdown;
     for name in ["aegis.config.json", "conductor.config.json", "other.json"] {
         assert_eq!(shutdown(name, ""), seconds(0, 2), "{name}");
         assert_eq!(shutdown(name, ", \"shutdownTimeout\": \"1s\""), seconds(1, 1), "{name}");

@@ -35,7 +35,7 @@ use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wire::Wire;
 
 /// How often the runtime gets a turn before what has come is looked at without waiting.
