@@ -21,6 +21,7 @@ mod output_schema;
 mod over_http;
 mod pages;
 mod picked;
+mod polling;
 mod ready;
 mod respond;
 mod session;

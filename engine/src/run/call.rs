@@ -49,7 +49,7 @@ pub(super) struct Call {
     pub(super) took: Duration,
     /// How it ended.
     pub(super) end: Option<End>,
-    /// When its line was sent.
+    /// When its first line was sent; pages, rounds and looks at a task follow in the same time.
     pub(super) sent_at: Option<Instant>,
     /// What became of it over HTTP.
     pub(super) http: Http,
@@ -90,8 +90,6 @@ pub(super) struct Retry {
     pub(super) params: Json,
     /// How often the server asked.
     pub(super) rounds: usize,
-    /// The time that it took up to here.
-    pub(super) spent: Duration,
 }
 
 /// Why a call is no success, and what to do about it.
@@ -184,10 +182,10 @@ impl Call {
 
     /// When something is to be done about it, whatever comes.
     pub(super) fn alarm(&self) -> Instant {
-        self.cancel_at().map_or_else(|| self.deadline(), |at| at.min(self.deadline()))
+        [self.cancel_at(), self.look_at()].into_iter().flatten().fold(self.deadline(), Instant::min)
     }
 
-    /// How long ago its line was sent.
+    /// How long ago its first line was sent.
     pub(super) fn age(&self) -> Duration {
         self.sent_at.map_or(Duration::ZERO, |at| at.elapsed())
     }

@@ -125,7 +125,7 @@ impl Exchange<'_> {
 
     pub(super) async fn send(&mut self, at: usize) {
         let call = &mut self.calls[at];
-        call.sent_at = Some(Instant::now());
+        call.sent_at.get_or_insert_with(Instant::now);
         let deadline = call.deadline();
         if call.line.bytes.is_empty() {
             return;
@@ -204,7 +204,13 @@ impl Exchange<'_> {
         let now = Instant::now();
         for at in 0..self.calls.len() {
             let call = &mut self.calls[at];
-            if call.end.is_some() || call.deadline() > now {
+            if call.end.is_some() {
+                continue;
+            }
+            if call.deadline() > now {
+                if call.look_at().is_some_and(|due| due <= now) {
+                    self.look(at).await;
+                }
                 continue;
             }
             call.took = call.age();

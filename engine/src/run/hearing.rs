@@ -1,7 +1,7 @@
 //! What an exchange makes of everything it hears: an answer goes to the call that awaits it, a request of the server to the
 //! scripts, the rest to the window that is open.
 
-use super::call::{Call, End};
+use super::call::{Call, End, Unfit};
 use super::exchange::Exchange;
 use super::window::params;
 use crate::mcp::message::{Kind, Message};
@@ -72,7 +72,7 @@ impl Exchange<'_> {
         if call.pages.is_some() {
             return self.turn_page(at, message).await;
         }
-        if call.task.is_some() {
+        if call.is_legacy_task() {
             return self.go_on_as_task(at, message).await;
         }
         if call.listen.is_some() && matches!(message.kind, Kind::Response { is_error: false, .. }) {
@@ -83,9 +83,13 @@ impl Exchange<'_> {
         if let Some(asked) = self.asked(at, &message) {
             return self.go_on_with_input(at, message, asked).await;
         }
+        if self.calls[at].task.is_some() {
+            return self.go_on_polling(at, message).await;
+        }
         let call = &mut self.calls[at];
-        if let Some(retry) = &call.retry {
-            call.took += retry.spent;
+        if call.is_surprised_by(&message) {
+            let hint = "`task: true` awaits its result, `task: { wait: false }` the task alone".to_owned();
+            call.unfit = Some(Unfit { message: "the server made a task of the call".to_owned(), hint });
         }
         call.window.received(message.clone());
         call.answer = Some(message);

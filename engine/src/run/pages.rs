@@ -76,9 +76,7 @@ impl Exchange<'_> {
             }
             Ok(Some(cursor)) => {
                 let id = self.session.connection.fresh_id();
-                let line = page(pages.listing, Some(&cursor), pages.meta.as_ref(), id);
-                let left = call.timeout.saturating_sub(call.took);
-                (call.line, call.timeout) = (line, left);
+                call.line = page(pages.listing, Some(&cursor), pages.meta.as_ref(), id);
                 self.send(at).await;
             }
         }

@@ -5,6 +5,7 @@ use super::judge::{self, Judge};
 use super::line::{line, progress_token, with_token};
 use super::modern;
 use super::pages::Pages;
+use super::polling::Polling;
 use super::session::Session;
 use super::step::Steps;
 use super::task::TaskRun;
@@ -14,7 +15,7 @@ use crate::plan::check::{self, Check, Rule};
 use crate::plan::era::removed;
 use crate::plan::scope::Moment;
 use crate::plan::{Filled, StepPlan, fill_expect, fill_step};
-use crate::source::Span;
+use crate::source::{Json, Node, Span};
 use crate::suite::template::Found;
 use crate::suite::{self, Action, Field, Step};
 use std::time::Duration;
@@ -125,11 +126,17 @@ impl Steps<'_, '_> {
         let with_token = (token.is_none() && wants_progress).then(|| with_token(meta, session.connection.fresh_id()));
         let meta = with_token.as_ref().or(meta);
         token = token.or_else(|| progress_token(ready.action(), meta));
-        let own_meta = modern::meta(session, ready.action(), meta);
+        let own_meta = match step.task {
+            Some(_) => modern::task_meta(session, meta),
+            None => modern::meta(session, ready.action(), meta),
+        };
         let meta = own_meta.as_ref().or(meta);
+        let is_modern = session.connection.modern().is_some();
+        // In the modern era the server alone decides which calls become tasks.
+        let asked_task = step.task.as_ref().filter(|_| !is_modern);
         let mut call = match modern::call(ready.action(), meta, session, timeout) {
             Some(call) => call,
-            None => match line(ready.action(), meta, step.task.as_ref(), &mut || session.connection.fresh_id()) {
+            None => match line(ready.action(), meta, asked_task, &mut || session.connection.fresh_id()) {
                 Some(line) => Call::new(line, timeout),
                 None => Call::until_exit(step.timeout.unwrap_or(session.server.shutdown_timeout)),
             },
@@ -152,7 +159,12 @@ impl Steps<'_, '_> {
             }
         }
         if let Some(task) = step.task {
-            call.task = Some(TaskRun { wait: task.wait, told: None, result: None, spent: Duration::ZERO });
+            let polling = is_modern.then(|| Polling::new(meta.map_or(Json::Null, Node::to_json)));
+            call.task = Some(TaskRun { wait: task.wait, told: None, result: None, polling });
+            if is_modern && task.ttl.is_some() {
+                call.window
+                    .note("`ttl` is not sent: in the modern era the server alone decides how long a task lives".into());
+            }
         }
         if expects(Field::Stderr) {
             call.settle = call.settle.max(STDERR_SETTLE);

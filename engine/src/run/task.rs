@@ -1,12 +1,12 @@
-//! A call that is run as a task: created, awaited, looked at once more.
+//! A call that is run as a task: created, awaited, looked at once more. In the modern era it is [polled](super::polling).
 
 use super::call::End;
 use super::exchange::Exchange;
 use super::line::of_task;
+use super::polling::Polling;
 use crate::mcp::message::Message;
 use crate::source::Json;
 use std::rc::Rc;
-use std::time::Duration;
 
 /// A call on its way as a task: created, awaited, looked at once more.
 #[derive(Debug)]
@@ -17,8 +17,8 @@ pub(super) struct TaskRun {
     pub(super) told: Option<Json>,
     /// The answer to `tasks/result`.
     pub(super) result: Option<Rc<Message>>,
-    /// The time that it took up to here.
-    pub(super) spent: Duration,
+    /// How it is asked about in the modern era.
+    pub(super) polling: Option<Polling>,
 }
 
 impl TaskRun {
@@ -34,8 +34,6 @@ impl Exchange<'_> {
         let call = &mut self.calls[at];
         let Some(task) = &mut call.task else { return };
         call.window.received(message.clone());
-        task.spent += call.took;
-        call.took = task.spent;
         let value = match message.value() {
             Ok(value) => value,
             Err(malformed) => return call.end = Some(End::Malformed(malformed.to_string())),
@@ -59,10 +57,7 @@ impl Exchange<'_> {
             call.end = Some(End::Done);
             return;
         };
-        let left = call.timeout.saturating_sub(call.age());
-        let id = self.session.connection.fresh_id();
-        let call = &mut self.calls[at];
-        (call.line, call.timeout) = (of_task(method, &task, id), left);
+        self.calls[at].line = of_task(method, &task, self.session.connection.fresh_id());
         self.send(at).await;
     }
 }
