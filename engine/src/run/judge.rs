@@ -86,6 +86,7 @@ impl Judge<'_> {
             "tasks need protocol 2025-11-25, a server that declares `tasks`, and a tool whose `taskSupport` allows it"
                 .to_owned(),
         );
+        failure.hints.push("in the modern era the server decides which calls become tasks".to_owned());
         Some(failure)
     }
 
