@@ -26,6 +26,8 @@ the modern era
   --discover-twice         the same the first time, with the revision that it was asked for
   --init-once              answers `initialize` only when it is the very first request
   --ask-rounds N           tools/call asks for input N times before it answers
+  --polled MODE            tools/call becomes a task when the client declares the extension, and comes to MODE: done,
+                           asks, fails, cancelled, endless, lost, odd, empty, nameless; forced: undeclared too
 
 HTTP instead of stdio
   --http PORT              listens on PORT of 127.0.0.1, any path; all flags but --pid-file are for stdio
@@ -88,6 +90,7 @@ pub(crate) struct Options {
     pub(crate) discover_twice: bool,
     pub(crate) init_once: bool,
     pub(crate) ask_rounds: Option<usize>,
+    pub(crate) polled: Option<String>,
     pub(crate) http: Option<u16>,
     pub(crate) http_mode: String,
     pub(crate) hang_on: Vec<String>,
@@ -181,6 +184,7 @@ impl Options {
             "--discover-error" => self.discover_error = Some(number(flag, &value)?),
             "--discover-revisions" => self.discover_revisions = Some(value),
             "--ask-rounds" => self.ask_rounds = Some(number(flag, &value)?),
+            "--polled" => self.polled = Some(value),
             "--http" => self.http = Some(number(flag, &value)?),
             "--http-mode" => self.http_mode = value,
             "--hang-on" => self.hang_on.push(value),
