@@ -64,6 +64,7 @@ bytes
 
 end
   --ignore-eof             goes on living when stdin ends
+  --linger MS              ends that long after stdin does
   --ignore-term            ignores SIGTERM
   --die-on-eof-code CODE   exits with CODE when stdin ends
   --fork-child             starts a process that outlives it and holds its streams open
@@ -116,6 +117,7 @@ pub(crate) struct Options {
     pub(crate) flood_stderr: usize,
     pub(crate) flood_stdout: usize,
     pub(crate) ignore_eof: bool,
+    pub(crate) linger: Duration,
     pub(crate) ignore_term: bool,
     pub(crate) die_on_eof_code: i32,
     pub(crate) fork_child: bool,
@@ -176,6 +178,7 @@ impl Options {
     fn set(&mut self, flag: &str, value: String) -> Result<(), String> {
         match flag {
             "--exit-at-start" => self.exit_at_start = Some(number(flag, &value)?),
+            "--linger" => self.linger = millis(flag, &value)?,
             "--slow-start" => self.slow_start = millis(flag, &value)?,
             "--ready-line" => self.ready_line = Some(value),
             "--ready-after" => self.ready_after = millis(flag, &value)?,
