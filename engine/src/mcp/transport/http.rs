@@ -21,6 +21,7 @@ mod wire;
 
 use super::stdio::Stdio;
 use super::{Closed, Incoming};
+use crate::child::Grace;
 use crate::mcp::era::MODERN;
 use crate::mcp::message::{Kind, Line, Message, parse_line};
 use crate::source::Json;
@@ -36,7 +37,7 @@ use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wire::Wire;
 
 /// How much is read at once of what a server that floods has sent.
@@ -219,7 +220,7 @@ impl Http {
     }
 
     /// Ends the session, and the process where one was started.
-    pub async fn close(&mut self, grace: Duration) -> Closed {
+    pub async fn close(&mut self, grace: Grace) -> Closed {
         let begun = Instant::now();
         self.flights.clear();
         let mut by = "closed";
@@ -228,7 +229,7 @@ impl Http {
             headers.extend(self.endpoint.headers.clone());
             let url = self.endpoint.url.clone();
             let request = request(Method::DELETE, &url, headers, Bytes::new());
-            let sent = tokio::time::timeout(grace, self.wire.clone().send(request, url)).await;
+            let sent = tokio::time::timeout(grace.longest(), self.wire.clone().send(request, url)).await;
             if sent.is_ok_and(|sent| sent.is_ok()) {
                 by = "delete";
             }
