@@ -51,3 +51,5 @@ mod seeds;
 mod select;
 #[path = "engine/streams.rs"]
 mod streams;
+#[path = "engine/tls.rs"]
+mod tls;

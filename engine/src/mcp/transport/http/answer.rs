@@ -46,7 +46,7 @@ impl Http {
         match progress {
             Progress::Pending | Progress::Moved => Some(flight),
             Progress::Head(answer) => {
-                self.took_head(&mut flight, answer);
+                self.took_head(&mut flight, *answer);
                 Some(flight)
             }
             Progress::Items(items) => {

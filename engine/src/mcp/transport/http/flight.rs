@@ -66,7 +66,7 @@ pub(super) enum Progress {
     /// Nothing yet.
     Pending,
     /// The head of an answer.
-    Head(Answer),
+    Head(Box<Answer>),
     /// Things of a stream.
     Items(Vec<sse::Item>),
     /// The body, whole.
@@ -108,7 +108,7 @@ impl Flight {
         match &mut self.stage {
             Stage::Head(sending) => match sending.as_mut().poll(cx) {
                 Poll::Pending => Progress::Pending,
-                Poll::Ready(Ok(answer)) => Progress::Head(answer),
+                Poll::Ready(Ok(answer)) => Progress::Head(Box::new(answer)),
                 Poll::Ready(Err(trouble)) => Progress::Failed(trouble),
             },
             Stage::Resting(sleep) => match sleep.as_mut().poll(cx) {
