@@ -133,7 +133,11 @@ enum Command {
         url: String,
     },
     /// Be an MCP server on stdin and stdout, to try mcptest with nothing else installed
-    DemoServer,
+    DemoServer {
+        /// Be one over Streamable HTTP instead, on PORT of this machine (any that is free without it), and print the URL
+        #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "0")]
+        http: Option<u16>,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -268,9 +272,13 @@ pub fn main() -> ExitCode {
         Command::Cache { command: CacheCommand::Clean } => cache::clean(),
         Command::Completions { shell } => completions::completions(shell),
         Command::ConformanceClient { url } => conformance::conformance_client(&url, &talk),
-        Command::DemoServer => match crate::demo::main() {
-            Ok(()) => OK,
-            Err(_) => FAILED,
+        Command::DemoServer { http } => match (crate::demo::main(http), http) {
+            (Ok(()), _) => OK,
+            (Err(error), Some(port)) => {
+                screen::tell(&format!("error: cannot serve port {port}: {error}\n"));
+                FAILED
+            }
+            (Err(_), None) => FAILED,
         },
     };
     guard::dismiss();

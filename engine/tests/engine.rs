@@ -21,6 +21,8 @@ mod call;
 mod cassettes;
 #[path = "engine/coprocess.rs"]
 mod coprocess;
+#[path = "engine/demo_http.rs"]
+mod demo_http;
 #[path = "engine/discover.rs"]
 mod discover;
 #[path = "engine/eras.rs"]
@@ -53,5 +55,7 @@ mod seeds;
 mod select;
 #[path = "engine/streams.rs"]
 mod streams;
+#[path = "engine/tls.rs"]
+mod tls;
 #[path = "engine/uploads.rs"]
 mod uploads;

@@ -10,11 +10,7 @@ use hyper::{Method, Uri};
 
 /// Posts `body` to `url`; the head of the answer. What follows it is not read, and redirects are not followed.
 pub async fn post(url: &Uri, tls: &Tls, headers: HeaderMap, body: Bytes) -> Result<Head, Trouble> {
-    let tls = match url.scheme_str() {
-        Some("https") => Some(tls.config().map_err(|why| Trouble::new("tls", why))?),
-        _ => None,
-    };
     let request = request(Method::POST, url, headers, body);
-    let answer = Wire::new(tls).send(request, url.clone()).await?;
+    let answer = Wire::new(tls.clone()).send(request, url.clone()).await?;
     Ok(Head::of(&answer.response))
 }
