@@ -39,6 +39,8 @@ mod http;
 mod interrupt;
 #[path = "engine/invocation.rs"]
 mod invocation;
+#[path = "engine/killed.rs"]
+mod killed;
 #[path = "engine/language.rs"]
 mod language;
 #[path = "engine/layers.rs"]
@@ -57,3 +59,5 @@ mod select;
 mod streams;
 #[path = "engine/tls.rs"]
 mod tls;
+#[path = "engine/uploads.rs"]
+mod uploads;

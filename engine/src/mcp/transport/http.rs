@@ -14,6 +14,7 @@ mod line;
 mod opening;
 pub mod outcome;
 mod patient;
+pub mod single;
 pub mod sse;
 mod standard;
 pub mod tls;
