@@ -72,6 +72,22 @@ tests:
 }
 
 #[test]
+fn arguments_stand_in_headers_though_no_step_lists_the_tools() {
+    let city = "$contains: \"mcp-param-city: Bonn\"";
+    let typed = format!(
+        "tools:\n  - {{ it: calls, tool: headers, args: {{ city: Bonn }}, expect: {{ text: {{ {city} }} }} }}\n"
+    );
+    check("modern", "protocol: modern", &typed, 0, &["calls: passed"]);
+    let params = "{ name: headers, arguments: { city: Bonn }, _meta: \"${session:meta}\" }";
+    let raw = format!(
+        "tests:\n  - {{ it: asks, request: {{ method: tools/call, params: {params} }}, expect: {{ text: {{ {city} }} }} }}\n"
+    );
+    check("modern", "protocol: modern", &raw, 0, &["asks: passed"]);
+    let said = place("modern", "protocol: modern\n", "").mcptest(&["call", "headers", "city=Bonn"]);
+    assert!(said.code == 0 && said.stdout.contains("mcp-param-city: Bonn"), "{}{}", said.stdout, said.stderr);
+}
+
+#[test]
 fn a_tool_that_says_its_headers_wrongly_is_called_with_a_note_and_not_tried_by_discover() {
     let suite = r#"
 tools:
