@@ -150,9 +150,7 @@ impl Connection {
         witness: &mut dyn Witness,
     ) -> Result<Message, Fault> {
         let deadline = Instant::now() + timeout;
-        if method == "tools/call" && self.should_list_tools() {
-            self.list_tools(deadline, witness).await;
-        }
+        self.list_tools_before(method, deadline, witness).await;
         let Some(modern) = &self.modern else { return self.request_once(method, params, timeout, witness).await };
         let params = era::add_meta(params, &modern.meta);
         let mut round = params.clone();

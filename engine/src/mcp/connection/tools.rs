@@ -16,9 +16,12 @@ impl Connection {
         self.modern.is_some() && self.transport.http().is_some_and(|http| !http.has_listed_tools())
     }
 
-    /// Lists the tools, page after page; the transport reads along. Without an answer the call goes out as it is: what
-    /// the server says to that is what is to be seen.
-    pub(super) async fn list_tools(&mut self, deadline: Instant, witness: &mut dyn Witness) {
+    /// Lists the tools before one is called, page after page; the transport reads along. Without an answer the call goes
+    /// out as it is: what the server says to that is what is to be seen.
+    pub(super) async fn list_tools_before(&mut self, method: &str, deadline: Instant, witness: &mut dyn Witness) {
+        if method != "tools/call" || !self.should_list_tools() {
+            return;
+        }
         let mut cursor = Json::Null;
         for _ in 0..MOST_PAGES {
             let Some(modern) = &self.modern else { return };
