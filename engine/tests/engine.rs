@@ -49,6 +49,8 @@ mod layers;
 mod plugins;
 #[path = "engine/plugins_bound.rs"]
 mod plugins_bound;
+#[path = "engine/secrets.rs"]
+mod secrets;
 #[path = "engine/seeds.rs"]
 mod seeds;
 #[path = "engine/select.rs"]

@@ -77,6 +77,14 @@ fn chunk(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
 
 const EVENTS: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 
+const EVENTS_UNTIL_CLOSED: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+
+fn endless(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
+    loop {
+        stream.write_all(text.as_bytes())?;
+    }
+}
+
 impl Server {
     fn connection(&self, mut stream: TcpStream) {
         let Ok(other) = stream.try_clone() else { return };
@@ -94,6 +102,7 @@ impl Server {
             return modern(request, stream);
         }
         match (request.method.as_str(), request.path.as_str()) {
+            ("POST", "/token") if self.mode == "telltale" => return telltale(request, stream),
             ("POST", "/token") => return token(request, stream),
             ("DELETE", _) => return plain(stream, "200 OK", "text/plain", "", b""),
             ("GET", _) => return self.listen(request, stream),
@@ -167,6 +176,28 @@ impl Server {
                 plain(stream, "307 Temporary Redirect", "text/plain", &to, b"")
             }
             "huge" => plain(stream, "200 OK", json, "", text_result(id, &"x".repeat(50 * 1024 * 1024)).as_bytes()),
+            "endless-body" => {
+                stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n\"")?;
+                endless(stream, &"x".repeat(1 << 16))
+            }
+            "endless-error" => {
+                stream.write_all(b"HTTP/1.1 500 Internal Server Error\r\ncontent-type: text/plain\r\n\r\n")?;
+                endless(stream, &"x".repeat(1 << 16))
+            }
+            "endless-event" => {
+                stream.write_all(EVENTS_UNTIL_CLOSED).and(stream.write_all(b"data: "))?;
+                endless(stream, &"x".repeat(1 << 16))
+            }
+            "endless-comments" => {
+                stream.write_all(EVENTS_UNTIL_CLOSED)?;
+                endless(stream, &": still here\n\n".repeat(1000))
+            }
+            "endless-events" => {
+                stream.write_all(EVENTS_UNTIL_CLOSED)?;
+                let params = json!({"level": "info", "data": "x".repeat(1000)});
+                let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params});
+                endless(stream, &format!("id: 1\ndata: {log}\n\n").repeat(100))
+            }
             "half-closed" => stream.shutdown(Shutdown::Write),
             "no-http" => stream.write_all(b"SSH-2.0-fixture\r\n").and(stream.shutdown(Shutdown::Both)),
             "resume" => {
@@ -180,8 +211,9 @@ impl Server {
                 stream.shutdown(Shutdown::Both)
             }
             "headers" => {
-                let seen: Vec<String> =
+                let mut seen: Vec<String> =
                     request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+                seen.push(request.path.clone());
                 plain(stream, "200 OK", json, "", text_result(id, &seen.join("\n")).as_bytes())
             }
             "events" => {
@@ -255,4 +287,10 @@ fn token(request: &Request, stream: &mut TcpStream) -> std::io::Result<()> {
         }
         false => plain(stream, "401 Unauthorized", "application/json", "", b"{\"error\":\"invalid_client\"}"),
     }
+}
+
+/// An issuer that tells in its error whatever it was told.
+fn telltale(request: &Request, stream: &mut TcpStream) -> std::io::Result<()> {
+    let error = format!("{:?} {}", request.headers, String::from_utf8_lossy(&request.body));
+    plain(stream, "400 Bad Request", "application/json", "", json!({"error": error}).to_string().as_bytes())
 }

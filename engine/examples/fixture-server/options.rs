@@ -33,7 +33,8 @@ HTTP instead of stdio
   --http PORT              listens on PORT of 127.0.0.1, any path; all flags but --pid-file are for stdio
   --http-mode MODE         what tools/call does: echo (the default), headers (tells the request's), events (a stream),
                            plain-error, truncated-sse, slow-body, wrong-type, session-lost, redirect-loop, huge,
-                           half-closed, no-http, resume (the stream ends before the answer), close-after;
+                           half-closed, no-http, endless-body|-error|-event|-comments|-events,
+                           resume (the stream ends before the answer), close-after;
                            modern: all of it is 2026-07-28, and headers must match
 
 answers

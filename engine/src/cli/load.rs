@@ -7,7 +7,7 @@ use crate::event::redact::Redactor;
 use crate::extension::library::Library;
 use crate::extension::reach::Named;
 use crate::extension::{Grant, Live, Reach, Registry, registry};
-use crate::mcp::transport::http::endpoint::parse_url;
+use crate::mcp::transport::http::endpoint::{parse_url, shown_url};
 use crate::plan::select::{Filter, Pattern};
 use crate::plan::{self, Inputs, Plan};
 use crate::reporter::{self, visible::visible};
@@ -186,7 +186,7 @@ impl Loaded {
 /// The server that `--url` names.
 pub(super) fn from_url(url: &str, setting: &Setting, diagnostics: &mut Diagnostics) -> Server {
     if let Err(why) = parse_url(url) {
-        let problem = Diagnostic::error(format!("`--url {url}`: {why}"));
+        let problem = Diagnostic::error(format!("`--url {}`: {why}", shown_url(url)));
         diagnostics.push(problem.hint("for example `--url http://127.0.0.1:8080/mcp`"));
     }
     Server::from_url(url, setting.working_dir.clone())

@@ -4,6 +4,7 @@
 //! anything at all. Everybody else asks one thing after the other with [`Connection::request`].
 
 mod opening;
+mod tools;
 
 use super::cassette::{Reel, Spool};
 use super::era;
@@ -148,9 +149,10 @@ impl Connection {
         timeout: Duration,
         witness: &mut dyn Witness,
     ) -> Result<Message, Fault> {
+        let deadline = Instant::now() + timeout;
+        self.list_tools_before(method, deadline, witness).await;
         let Some(modern) = &self.modern else { return self.request_once(method, params, timeout, witness).await };
         let params = era::add_meta(params, &modern.meta);
-        let deadline = Instant::now() + timeout;
         let mut round = params.clone();
         for _ in 0..input::MOST_ROUNDS {
             let left = deadline.saturating_duration_since(Instant::now());

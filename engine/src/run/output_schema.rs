@@ -1,5 +1,5 @@
 //! Structured content is held against the tool's own `outputSchema`, which is listed once per session, when the first
-//! structured answer comes.
+//! structured answer comes; or before the first call, where the transport has to know the tools too.
 
 use super::call::{Call, End};
 use super::exchange::Exchange;
@@ -39,6 +39,14 @@ impl Declared {
             part = next;
         }
         part
+    }
+}
+
+/// Lists the tools before the first of them is called, where their arguments may have to stand in headers.
+pub(super) async fn list_first(calls: &[Call], session: &mut Session, judge: &Judge<'_>, steps: &mut Steps<'_, '_>) {
+    let calls_tool = calls.iter().any(|call| call.line.method.as_deref() == Some("tools/call"));
+    if calls_tool && session.connection.should_list_tools() {
+        session.output_schemas = Some(list(session, judge, steps).await);
     }
 }
 

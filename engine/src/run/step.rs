@@ -6,6 +6,7 @@ use super::exchange::Exchange;
 use super::fault::failure;
 use super::judge::Judge;
 use super::outcome::Outcome;
+use super::output_schema;
 use super::ready::Ready;
 use super::respond::{Scripts, Turns};
 use super::session::Session;
@@ -89,6 +90,9 @@ impl Steps<'_, '_> {
             self.desk.post(Body::StepStarted { step: self.step_id(step.number) });
         }
         let mut calls: Vec<Call> = ready.iter().map(|step| self.call(step, session)).collect();
+        let tmp = session.tmp();
+        let judge = Judge { source: &self.file.suite.source, step: &steps[0], tmp: Path::new(&*tmp) };
+        output_schema::list_first(&calls, session, &judge, self).await;
         self.exchange(&ready, &mut calls, session).await;
         for (step, call) in ready.iter().zip(&mut calls) {
             self.conclude(step, call, session, &mut ended).await;

@@ -57,3 +57,52 @@ fn interrupted(place: &Place) {
     assert_eq!(said.code, 130, "{} {}", said.stdout, said.stderr);
     place.assert_nothing_left();
 }
+
+/// Over HTTP: whatever never ends costs the time of its step, and memory that does not depend on how much came.
+#[test]
+fn what_never_ends_over_http_stays_within_bounds() {
+    const CALL: &str = "tools:\n  - { it: calls, tool: echo, args: { message: hi }, timeout: 2s }\n";
+    for (mode, code) in [
+        ("endless-body", "connection_lost"),
+        ("endless-error", "connection_lost"),
+        ("endless-event", "timeout"),
+        ("endless-comments", "timeout"),
+        ("endless-events", "timeout"),
+    ] {
+        let place = crate::http::place(mode, "maxLine: 1MiB\n", CALL);
+        let (said, peak) = peak(place.command(&["run", "--json"]));
+        let report = serde_json::from_str(&said.stdout).expect("a report");
+        assert_eq!(verdicts(&report), [format!("calls: faulted ({code})")], "{mode}: {report:#}");
+        // What a step keeps of messages is bounded by 128 MiB; the rest is the program.
+        assert!(peak < 240 << 20, "{mode} took {} MB", peak >> 20);
+        place.assert_nothing_left();
+    }
+}
+
+/// Over HTTP: an answer of fifty megabytes is held a few times, and one past the limit not at all.
+#[test]
+fn a_huge_answer_over_http_stays_within_bounds() {
+    let suite = "tools:\n  - { it: huge, tool: echo, timeout: 60s, expect: { text: { $length: 52428800 } } }\n";
+    for (lines, code, most) in [("", 0, 400), ("maxLine: 1MiB\n", 1, 80)] {
+        let place = crate::http::place("huge", lines, suite);
+        let (said, peak) = peak(place.command(&["run"]));
+        assert_eq!(said.code, code, "{}{}", said.stdout, said.stderr);
+        assert!(peak < most << 20, "with {lines:?} it took {} MB", peak >> 20);
+    }
+}
+
+/// Runs to the end; what was said, and the most memory that was held.
+fn peak(mut command: std::process::Command) -> (crate::kit::Said, u64) {
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+    let status = format!("/proc/{}/status", child.id());
+    let ended = std::thread::spawn(move || said(child.wait_with_output().expect("it ends")));
+    let mut peak = 0;
+    while !ended.is_finished() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let mark = text.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+        peak = mark.map_or(peak, |kilobytes: u64| peak.max(kilobytes << 10));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    assert!(peak > 0 || cfg!(not(target_os = "linux")), "the memory was seen");
+    (ended.join().expect("it ends"), peak)
+}

@@ -180,6 +180,11 @@ impl Http {
         self.protocol = HeaderValue::from_str(revision).ok();
     }
 
+    /// Whether the server was asked for its tools, and with them for the arguments that stand in headers.
+    pub fn has_listed_tools(&self) -> bool {
+        self.standard.has_listed()
+    }
+
     /// Whether the server gave the session an id.
     pub fn has_session(&self) -> bool {
         self.session.is_some()

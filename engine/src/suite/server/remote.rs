@@ -2,7 +2,7 @@
 
 use super::parse::Definition;
 use super::{Remote, Server};
-use crate::mcp::transport::http::endpoint::{Auth, ClientCredentials, Flavour, parse_header, parse_url};
+use crate::mcp::transport::http::endpoint::{Auth, ClientCredentials, Flavour, parse_header, parse_url, shown_url};
 use crate::mcp::transport::http::tls::Tls;
 use crate::schema::{AUTH, TLS};
 use crate::source::reader::{Fields, Given};
@@ -52,7 +52,7 @@ impl Definition<'_, '_> {
     fn check_url(&mut self, key: &str, url: &str, span: Span) {
         let known = url.replace("${port}", "1").replace("${tmp}", "tmp");
         if let Err(why) = parse_url(&known) {
-            let diagnostic = self.reader.error(span, format!("`{key}` is `{url}`: {why}"));
+            let diagnostic = self.reader.error(span, format!("`{key}` is `{}`: {why}", shown_url(url)));
             diagnostic.hints.push("for example `http://127.0.0.1:8080/mcp`".to_owned());
         }
     }

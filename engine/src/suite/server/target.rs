@@ -6,7 +6,7 @@ use crate::child::Spawn;
 use crate::mcp::cassette::{Reel, Spool};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::target::Target;
-use crate::mcp::transport::http::endpoint::{Endpoint, parse_header, parse_url};
+use crate::mcp::transport::http::endpoint::{Endpoint, parse_header, parse_url, shown_url};
 use crate::source::Json;
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl Server {
             tls: remote.tls.clone(),
             flavour: remote.flavour,
             wait_for_ready: remote.wait_for_ready,
-            ..Endpoint::new(parse_url(&url).map_err(|why| format!("`url` is `{url}`: {why}"))?)
+            ..Endpoint::new(parse_url(&url).map_err(|why| format!("`url` is `{}`: {why}", shown_url(&url)))?)
         };
         for (name, value) in &remote.headers {
             let (name, value) = parse_header(name, &fill(value))?;

@@ -99,6 +99,15 @@ pub fn parse_url(text: &str) -> Result<Uri, String> {
     Ok(url)
 }
 
+/// A URL that may be wrong, without what may be secret in it: the user's name and password, and the query.
+pub fn shown_url(text: &str) -> String {
+    let (address, query) = text.split_once('?').map_or((text, ""), |(address, _)| (address, "?…"));
+    let (scheme, rest) = address.split_once("://").map_or(("", address), |(scheme, rest)| (scheme, rest));
+    let (user, rest) = rest.rsplit_once('@').map_or(("", rest), |(_, rest)| ("…@", rest));
+    let separator = if address.contains("://") { "://" } else { "" };
+    format!("{scheme}{separator}{user}{rest}{query}")
+}
+
 /// A header as it is sent; the error says what is wrong with it.
 pub fn parse_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue), String> {
     let name: HeaderName = name.parse().map_err(|_| format!("`{name}` cannot name a header"))?;

@@ -23,7 +23,7 @@ use std::collections::HashMap;
 pub(super) struct Standard {
     /// The arguments of each that stand in headers too, or what is wrong with the way it says so.
     tools: HashMap<String, Result<Vec<Parameter>, String>>,
-    /// The listing that is under way.
+    /// The last listing that was asked for.
     listing: Option<Json>,
 }
 
@@ -85,6 +85,11 @@ impl Standard {
             None => {}
         }
         Some(repeated)
+    }
+
+    /// Whether the tools were asked for.
+    pub(super) fn has_listed(&self) -> bool {
+        self.listing.is_some()
     }
 
     /// Whether an answer lists tools, so that it is worth reading.

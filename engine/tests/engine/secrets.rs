@@ -1,0 +1,105 @@
+//! Secrets of servers over HTTP: a canary in each place that holds one, and no report that shows any.
+
+use crate::http::place;
+use crate::kit::{Place, Running, said};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+/// What the environment holds, by variable, and what the fixture's issuer hands out.
+const CANARIES: [(&str, &str); 7] = [
+    ("CANARY", "env-canary-12345"),
+    ("HEADER", "header-canary-12345"),
+    ("", "literal-canary-12345"),
+    ("BEARER", "bearer-canary-12345"),
+    ("SECRET", "secret-canary-12345"),
+    ("QUERY", "query-canary-12345"),
+    ("", "fetched-token-canary"),
+];
+
+/// Runs with every reporter, sees that none shows a canary, and counts what stands in their places.
+fn redacted(place: &Place, code: i32) -> usize {
+    let mut seen = 0;
+    for reporter in ["human", "json", "ndjson", "junit"] {
+        let mut command = place.command(&["run", "--show-frames", "--verbose", "--reporter", reporter]);
+        command.env("ID", "client").envs(CANARIES.iter().filter(|(name, _)| !name.is_empty()).copied());
+        let said = said(command.output().expect("the binary runs"));
+        assert_eq!(said.code, code, "{}{}", said.stdout, said.stderr);
+        let text = said.stdout + &said.stderr;
+        seen += text.matches("[redacted]").count();
+        // Of a secret in base64 the middle does not depend on what stands around it; of basic auth the whole is known.
+        let basic = STANDARD.encode("client:secret-canary-12345");
+        for canary in CANARIES.iter().map(|(_, canary)| *canary).chain([&basic[12..basic.len() - 4]]) {
+            assert!(!text.contains(canary), "{reporter} shows {canary}:\n{text}");
+        }
+    }
+    seen
+}
+
+/// A server that tells every header it got, and a suite that fails in every way.
+#[test]
+fn no_secret_reaches_a_report() {
+    let auths = [
+        "auth: { bearerEnv: BEARER }",
+        "auth: { tokenUrl: \"http://127.0.0.1:TOKENPORT/token\", clientIdEnv: ID, clientSecretEnv: SECRET }",
+    ];
+    // The token comes from a server of its own, which runs as long as the test.
+    let issuer = Running::new("echo");
+    let suite = "tools:\n  - { it: tells headers, tool: echo, expect: { text: nothing, http: { status: 500 }, result: { a: 1 } } }\n  - { it: env, tool: echo, expect: { stderr: nothing, checks: [{ at: $.http, is: 1 }] } }\n";
+    for auth in auths {
+        let auth = auth.replace("TOKENPORT", &issuer.port.to_string());
+        let lines = format!(
+            "env: {{ TOKEN: \"${{CANARY}}\" }}\nheaders: {{ X-Api: \"${{HEADER}}\", X-Secret-Key: literal-canary-12345 }}\n{auth}\n"
+        );
+        let seen = redacted(&place("headers", &lines, suite), 1);
+        assert!(seen >= 12, "the headers were told, and {seen} values redacted");
+    }
+}
+
+/// A server that tells the path of every request, with what stands in the query.
+#[test]
+fn no_secret_of_a_url_reaches_a_report() {
+    let suite = "tools:\n  - { it: tells the path, tool: echo, expect: { text: nothing } }\n";
+    let place = place("headers", "", suite);
+    let config = place.read("mcptest.yml").replace("/mcp\"", "/mcp?key=${QUERY}\"");
+    assert!(config.contains("${QUERY}"), "{config}");
+    place.write("mcptest.yml", &config);
+    let seen = redacted(&place, 1);
+    assert!(seen >= 4, "the path was told, and {seen} values redacted");
+    // The same where nobody listens: then the URL itself is told.
+    place.write("mcptest.yml", "url: \"http://127.0.0.1:1/mcp?key=${QUERY}\"\n");
+    let seen = redacted(&place, 3);
+    assert!(seen >= 4, "the URL was told, and {seen} values redacted");
+}
+
+/// An issuer that tells in its error whatever it was told.
+#[test]
+fn no_secret_reaches_a_report_through_an_issuer() {
+    let issuer = Running::new("telltale");
+    let auth = format!(
+        "auth: {{ tokenUrl: \"http://127.0.0.1:{}/token\", clientIdEnv: ID, clientSecretEnv: SECRET }}\n",
+        issuer.port
+    );
+    let seen = redacted(&place("echo", &auth, "tools:\n  - { it: echoes, tool: echo }\n"), 3);
+    assert!(seen >= 4, "the secret was told, and {seen} values redacted");
+}
+
+/// A URL with a password is refused, and the refusal does not repeat it.
+#[test]
+fn a_password_in_a_url_is_refused_without_being_told() {
+    let place = Place::new();
+    place.write("suite.test.mcp.yml", "tools: [{ it: a, tool: echo }]\n");
+    let url = "http://user:${QUERY}@127.0.0.1:1/mcp";
+    let auth = format!(
+        "url: http://127.0.0.1:1/\nauth: {{ tokenUrl: \"{url}\", clientIdEnv: ID, clientSecretEnv: SECRET }}\n"
+    );
+    for config in [format!("url: \"{url}\"\n"), auth] {
+        place.write("mcptest.yml", &config);
+        assert_eq!(redacted(&place, 2), 0);
+    }
+    for args in [&["run", "--url"][..], &["call", "ping", "--url"]] {
+        place.write("mcptest.yml", "");
+        let said = place.mcptest(&[args, &["http://user:flag-canary@127.0.0.1:1/mcp?key=flag-canary"]].concat());
+        assert!(said.stderr.contains("`--url http://…@127.0.0.1:1/mcp?…`: it holds a user name"), "{}", said.stderr);
+        assert!(!said.stderr.contains("flag-canary") && said.code == 2, "{}", said.stderr);
+    }
+}
