@@ -9,7 +9,7 @@ mod exit;
 pub mod guard;
 mod lineage;
 mod plain;
-mod program;
+pub mod program;
 mod tree;
 
 pub use exit::Exit;

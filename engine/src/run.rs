@@ -20,6 +20,7 @@ mod over_http;
 mod picked;
 mod respond;
 mod session;
+mod signals;
 mod slot;
 mod step;
 mod stop;
@@ -27,11 +28,13 @@ mod window;
 mod worker;
 
 use crate::event::collector::{Collector, Finished};
-use crate::event::{Body, ExtensionUsed, Outbox, RunStarted, What};
+use crate::event::{Body, Outbox, RunStarted, What};
+use crate::extension::Live;
 use crate::mcp::cassette::Reel;
 use crate::plan::Plan;
 pub use early::Early;
 pub use picked::Picked;
+pub use signals::Watch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -54,7 +57,7 @@ pub struct Options {
     /// Whether stderr of passed steps is posted too.
     pub logs: bool,
     /// The extensions that take part.
-    pub extensions: Vec<ExtensionUsed>,
+    pub extensions: Vec<Arc<Live>>,
     /// What `--env-file` adds to what servers inherit.
     pub environment: Vec<(String, String)>,
     /// `--record`, `--replay`.
@@ -89,7 +92,7 @@ pub fn run(
         tests: plan.tests,
         jobs,
         seed: plan.seed,
-        extensions: options.extensions.clone(),
+        extensions: options.extensions.iter().map(|live| live.used()).collect(),
     };
     let outbox = Outbox::default();
     outbox.post(None, What::Event(Body::RunStarted(started)));
@@ -126,7 +129,18 @@ async fn watch(
     collector: &mut Collector,
     mut early: Option<Early>,
 ) -> std::io::Result<()> {
-    let mut signals = stop::Signals::listen()?;
+    let mut signals = signals::Signals::listen()?;
+    // A reporter is called from here, and matchers on the workers: none of them hears a signal.
+    let watch = match shared.options.extensions.as_slice() {
+        [] => None,
+        extensions => {
+            let (stop, extensions) = (shared.stop.clone(), extensions.to_vec());
+            Some(Watch::begin(move || {
+                stop.interrupt();
+                extensions.iter().for_each(|live| live.extension.interrupt());
+            })?)
+        }
+    };
     // The channel closes when the last worker is done.
     let (done, mut finished) = tokio::sync::mpsc::unbounded_channel::<()>();
     let mut threads = Vec::with_capacity(jobs);
@@ -152,7 +166,7 @@ async fn watch(
     loop {
         tokio::select! {
             biased;
-            () = signals.next() => shared.stop.interrupt(),
+            () = signals.next(), if watch.is_none() => shared.stop.interrupt(),
             next = finished.recv() => if next.is_none() { break },
             _ = tick.tick() => {
                 collector.accept(shared.outbox.take());

@@ -111,7 +111,7 @@ impl Mold {
         store.data_mut().begin();
         store.set_epoch_deadline(ticks(self.timeout));
         let began = Instant::now();
-        let result = match drive::until(began + self.timeout, work(store)) {
+        let result = match drive::until(began + self.timeout, &self.host.hurried, work(store)) {
             Some(Ok(value)) => Ok(value),
             Some(Err(error)) if is_interrupt(&error) => Err(Stop::Late),
             Some(Err(error)) => Err(Stop::Trap(error)),
