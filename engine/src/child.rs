@@ -6,6 +6,7 @@
 //! leaves nothing behind.
 
 mod exit;
+mod grace;
 pub mod guard;
 mod lineage;
 mod plain;
@@ -13,6 +14,7 @@ pub mod program;
 mod tree;
 
 pub use exit::Exit;
+pub use grace::Grace;
 pub use plain::{Ends, Plain};
 pub use program::SpawnError;
 pub use tree::{become_subreaper, kill_everything};
@@ -145,22 +147,22 @@ impl Child {
         self.tree.signal(Signal::KILL);
     }
 
-    /// Ends the whole tree step by step, once its stdin is [closed](Child::stdin_closes): waits for `grace`, sends
-    /// SIGTERM, waits for `grace`, sends SIGKILL. What outlives the process itself goes the same way.
-    pub async fn shutdown(&mut self, grace: Duration) -> Shutdown {
+    /// Ends the whole tree step by step, once its stdin is [closed](Child::stdin_closes): waits, sends SIGTERM,
+    /// waits, sends SIGKILL. What outlives the process itself goes the same way.
+    pub async fn shutdown(&mut self, grace: Grace) -> Shutdown {
         let begun = Instant::now();
         let exit = self.end_leader(grace).await;
         let took = begun.elapsed();
-        self.end_rest(grace).await;
+        self.end_rest(grace.term).await;
         Shutdown { exit, by: self.by, took }
     }
 
-    async fn end_leader(&mut self, grace: Duration) -> Exit {
-        if let Ok(exit) = tokio::time::timeout(grace, self.wait()).await {
+    async fn end_leader(&mut self, grace: Grace) -> Exit {
+        if let Ok(exit) = tokio::time::timeout(grace.stdin, self.wait()).await {
             return exit;
         }
         self.terminate();
-        if let Ok(exit) = tokio::time::timeout(grace, self.wait()).await {
+        if let Ok(exit) = tokio::time::timeout(grace.term, self.wait()).await {
             return exit;
         }
         self.kill();

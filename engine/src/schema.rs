@@ -11,7 +11,7 @@ mod step;
 mod suite;
 mod table;
 
-pub use config::{AUTH, CLIENT, CONFIG, CONFIG_ONLY, SERVER, TLS};
+pub use config::{AUTH, CLIENT, CONFIG, CONFIG_ONLY, SERVER, SHUTDOWN, TLS};
 pub use expect::{CHECK, EXPECT, PERFORMANCE};
 pub use extension::{EXTENSION, EXTENSION_LIMITS, IMPORTS, PLUGIN, SUBPROCESS_MATCHER};
 pub use step::{ACTIONS, CANCEL_AFTER, CASE, COMPLETE, LEVELS, RAW, STEP, TASK};

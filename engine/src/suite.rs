@@ -15,6 +15,7 @@ pub use imports::{Command, Import, Imports, Program};
 pub use respond::{Answer, Respond, RespondEntry};
 pub use step::{Action, CancelAfter, Capture, Close, Expectation, Field, Listing, Reference, Step, Task};
 
+use crate::child::Grace;
 use crate::source::{Json, Node, Source, Span};
 use serde::Serialize;
 use server::Server;
@@ -212,4 +213,6 @@ pub struct Setting {
     pub working_dir: PathBuf,
     /// The variables that `${VAR}` reads in server definitions.
     pub environment: environment::Environment,
+    /// How long servers may take to end whose definitions do not say.
+    pub shutdown: Grace,
 }

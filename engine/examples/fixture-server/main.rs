@@ -9,6 +9,7 @@
 mod http;
 mod modern;
 mod options;
+mod polled;
 mod processes;
 mod serve;
 mod tasks;

@@ -1,6 +1,7 @@
 //! The modern era: `server/discover` in all its wrong ways, requests with `_meta`, questions that may never end.
 
 use crate::options::Options;
+use crate::polled::Polled;
 use serde_json::{Value, json};
 
 const REVISION: &str = "2026-07-28";
@@ -12,6 +13,7 @@ pub(crate) struct Modern {
     locked: bool,
     discovered: usize,
     rounds: usize,
+    polled: Polled,
 }
 
 /// What becomes of a request.
@@ -43,6 +45,9 @@ impl Modern {
         match version {
             None => Reply::Error(-32602, "`_meta` is missing", Value::Null),
             Some(REVISION) if method == "ping" => Reply::Error(-32601, "method not found: ping", Value::Null),
+            Some(REVISION) if options.polled.is_some() && (method == "tools/call" || method.starts_with("tasks/")) => {
+                self.polled.answer(options.polled.as_deref().unwrap_or_default(), method, params)
+            }
             Some(REVISION) if method == "tools/call" => self.call(options, params),
             Some(REVISION) => Reply::Pass,
             Some(other) => unsupported(&[REVISION], other),

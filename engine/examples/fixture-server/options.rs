@@ -26,6 +26,8 @@ the modern era
   --discover-twice         the same the first time, with the revision that it was asked for
   --init-once              answers `initialize` only when it is the very first request
   --ask-rounds N           tools/call asks for input N times before it answers
+  --polled MODE            tools/call becomes a task when the client declares the extension, and comes to MODE: done,
+                           asks, fails, cancelled, endless, lost, odd, empty, nameless; forced: undeclared too
 
 HTTP instead of stdio
   --http PORT              listens on PORT of 127.0.0.1, any path; all flags but --pid-file are for stdio
@@ -62,6 +64,7 @@ bytes
 
 end
   --ignore-eof             goes on living when stdin ends
+  --linger MS              ends that long after stdin does
   --ignore-term            ignores SIGTERM
   --die-on-eof-code CODE   exits with CODE when stdin ends
   --fork-child             starts a process that outlives it and holds its streams open
@@ -88,6 +91,7 @@ pub(crate) struct Options {
     pub(crate) discover_twice: bool,
     pub(crate) init_once: bool,
     pub(crate) ask_rounds: Option<usize>,
+    pub(crate) polled: Option<String>,
     pub(crate) http: Option<u16>,
     pub(crate) http_mode: String,
     pub(crate) hang_on: Vec<String>,
@@ -113,6 +117,7 @@ pub(crate) struct Options {
     pub(crate) flood_stderr: usize,
     pub(crate) flood_stdout: usize,
     pub(crate) ignore_eof: bool,
+    pub(crate) linger: Duration,
     pub(crate) ignore_term: bool,
     pub(crate) die_on_eof_code: i32,
     pub(crate) fork_child: bool,
@@ -173,6 +178,7 @@ impl Options {
     fn set(&mut self, flag: &str, value: String) -> Result<(), String> {
         match flag {
             "--exit-at-start" => self.exit_at_start = Some(number(flag, &value)?),
+            "--linger" => self.linger = millis(flag, &value)?,
             "--slow-start" => self.slow_start = millis(flag, &value)?,
             "--ready-line" => self.ready_line = Some(value),
             "--ready-after" => self.ready_after = millis(flag, &value)?,
@@ -181,6 +187,7 @@ impl Options {
             "--discover-error" => self.discover_error = Some(number(flag, &value)?),
             "--discover-revisions" => self.discover_revisions = Some(value),
             "--ask-rounds" => self.ask_rounds = Some(number(flag, &value)?),
+            "--polled" => self.polled = Some(value),
             "--http" => self.http = Some(number(flag, &value)?),
             "--http-mode" => self.http_mode = value,
             "--hang-on" => self.hang_on.push(value),

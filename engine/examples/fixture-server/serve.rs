@@ -43,6 +43,7 @@ pub(crate) fn run(options: Options) {
             std::thread::park();
         }
     }
+    std::thread::sleep(wire.options().linger);
     std::process::exit(wire.options().die_on_eof_code);
 }
 

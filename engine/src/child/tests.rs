@@ -6,8 +6,8 @@ use std::process::Command;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 
 /// Enough for a process to end that means to; a stage that must run out uses [`SHORT`].
-const GRACE: Duration = Duration::from_secs(20);
-const SHORT: Duration = Duration::from_millis(100);
+const GRACE: Grace = Grace::each(Duration::from_secs(20));
+const SHORT: Grace = Grace::each(Duration::from_millis(100));
 /// Where a test that runs as a process of its own works.
 const SCENE: &str = "MCPTEST_SCENE";
 
@@ -163,7 +163,7 @@ fn what_a_dying_wrapper_leaves_may_end_in_peace() {
         child.terminate();
         let exit = child.wait().await;
         assert_eq!(exit.signal, Some(15));
-        child.end_rest(GRACE).await;
+        child.end_rest(GRACE.term).await;
         assert_eq!(std::fs::read_to_string(scene.path().join("state")).ok().as_deref(), Some("saved\n"));
     });
 }

@@ -66,7 +66,7 @@ impl ServerArgs {
         let mut diagnostics = Diagnostics::default();
         let environment = Environment::of_process();
         let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let setting = Setting { lenient: false, working_dir, environment: environment.clone() };
+        let setting = Setting { lenient: false, working_dir, environment: environment.clone(), ..Setting::default() };
         let path = match &self.config {
             Some(path) => Some(path.clone()),
             None if !self.command.is_empty() || self.url.is_some() => None,

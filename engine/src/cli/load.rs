@@ -55,7 +55,8 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
     let added = env_files(&args.env_file, &process, &mut diagnostics);
     let environment = process.or(added.iter().cloned());
     let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    let mut setting = Setting { lenient: args.lenient, working_dir, environment: environment.clone() };
+    let mut setting =
+        Setting { lenient: args.lenient, working_dir, environment: environment.clone(), ..Setting::default() };
     let config = load_config(args, &setting, &mut diagnostics);
     let config_failed = diagnostics.has_errors();
     setting.lenient |= config.lenient;
@@ -137,7 +138,7 @@ pub(super) fn load_settings(args: &SuiteArgs) -> Result<(Config, Vec<(String, St
     let added = env_files(&args.env_file, &process, &mut diagnostics);
     let environment = process.or(added.iter().cloned());
     let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    let setting = Setting { lenient: args.lenient, working_dir, environment };
+    let setting = Setting { lenient: args.lenient, working_dir, environment, ..Setting::default() };
     let config = load_config(args, &setting, &mut diagnostics);
     if diagnostics.has_errors() { Err(diagnostics) } else { Ok((config, added)) }
 }

@@ -7,6 +7,7 @@
 //! ```
 
 use super::{Config, extensions, plugins};
+use crate::child::Grace;
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::schema::{CONFIG, SERVER};
 use crate::source::reader::{Fields, Given, Reader};
@@ -15,6 +16,7 @@ use crate::suite::Setting;
 use crate::suite::server::{Server, parse as server};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where a config is looked for, first to last.
 pub const NAMES: [&str; 5] =
@@ -23,6 +25,8 @@ pub const NAMES: [&str; 5] =
 const FAMILY: &str = ".config.json";
 /// The one JSON config that is ours.
 const OWN_JSON: &str = "mcptest.json";
+/// Servers of that family are used to SIGTERM as soon as their input has ended.
+const AT_ONCE: Grace = Grace { stdin: Duration::ZERO, term: Duration::from_secs(2) };
 /// What a config of that family must say.
 const FAMILY_REQUIRED: [&str; 3] = ["name", "command", "args"];
 
@@ -48,6 +52,7 @@ pub fn load(path: &Path, setting: &Setting, diagnostics: &mut Diagnostics) -> Op
     // Authors of that family keep JSON configs under any name, beside suites that carry strays.
     let foreign_json = path.extension().is_some_and(|end| end == "json") && !path.ends_with(OWN_JSON);
     let lenient = setting.lenient || foreign_json;
+    let setting = &Setting { shutdown: if foreign_json { AT_ONCE } else { setting.shutdown }, ..setting.clone() };
     let mut reader = Reader { source: &source, diagnostics, lenient };
     let mut fields = reader.fields(root, &CONFIG)?;
     if family {

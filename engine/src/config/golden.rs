@@ -15,6 +15,7 @@ fn diagnose(folder: &Path) -> String {
         lenient: false,
         working_dir: folder.to_owned(),
         environment: environment.map(|(name, value)| (name.to_owned(), value.to_owned())).into_iter().collect(),
+        ..Setting::default()
     };
     let mut diagnostics = Diagnostics::default();
     let mut lenient = false;

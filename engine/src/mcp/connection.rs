@@ -255,8 +255,8 @@ impl Connection {
 
     /// Ends the server: EOF, then SIGTERM, then SIGKILL; `hurried` when somebody is waiting.
     pub async fn close(&mut self, hurried: bool, witness: &mut dyn Witness) -> Closed {
-        let grace = self.target.shutdown_timeout;
-        let mut closed = self.transport.close(if hurried { grace.min(HURRIED) } else { grace }).await;
+        let grace = self.target.shutdown;
+        let mut closed = self.transport.close(if hurried { grace.at_most(HURRIED) } else { grace }).await;
         self.exit = self.exit.or(closed.exit);
         for incoming in std::mem::take(&mut closed.rest) {
             self.note(incoming, witness);

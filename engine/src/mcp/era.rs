@@ -22,6 +22,8 @@ pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// The key under which a notification names the `subscriptions/listen` that it belongs to.
 pub const SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
+/// The extension under which a server makes tasks of calls.
+pub const TASKS: &str = "io.modelcontextprotocol/tasks";
 /// The errors that only the modern era has: a wrong header, a capability that is missing, a revision that is.
 const MODERN_ERRORS: [i64; 3] = [-32020, -32021, UNSUPPORTED_VERSION];
 const UNSUPPORTED_VERSION: i64 = -32022;
@@ -98,6 +100,15 @@ pub fn meta(revision: &str, capabilities: &Json) -> Map<String, Json> {
     meta.insert(CLIENT_CAPABILITIES.into(), capabilities.clone());
     meta.insert(CLIENT_INFO.into(), json!({"name": CLIENT_NAME, "version": env!("CARGO_PKG_VERSION")}));
     meta
+}
+
+/// Says in a `_meta` that the client can deal with an extension.
+pub fn declare_extension(meta: &mut Map<String, Json>, extension: &str) {
+    let capabilities = meta.entry(CLIENT_CAPABILITIES).or_insert_with(|| json!({}));
+    let Some(capabilities) = capabilities.as_object_mut() else { return };
+    if let Some(extensions) = capabilities.entry("extensions").or_insert_with(|| json!({})).as_object_mut() {
+        extensions.entry(extension).or_insert_with(|| json!({}));
+    }
 }
 
 /// Puts the `_meta` of the modern era into the parameters of a request; what they hold already stays as it is.

@@ -45,6 +45,17 @@ impl Request {
 }
 
 impl Asked {
+    /// What a result, or a task, asks for.
+    pub fn of(asking: &Json) -> Asked {
+        let requests = asking.get("inputRequests").and_then(Json::as_object).into_iter().flatten();
+        let requests = requests.map(|(key, request)| Request {
+            key: key.clone(),
+            method: request.get("method").and_then(Json::as_str).unwrap_or_default().to_owned(),
+            params: request.get("params").cloned().unwrap_or_default(),
+        });
+        Asked { requests: requests.collect(), state: asking.get("requestState").cloned() }
+    }
+
     /// Whether the request may be sent again: one that asks for nothing and has no state would only go round.
     pub fn can_go_on(&self) -> bool {
         !self.requests.is_empty() || self.state.is_some()
@@ -72,16 +83,7 @@ pub fn asked(answer: &Message) -> Option<Asked> {
         return None;
     }
     let result = answer.body().ok()?;
-    if result.get("resultType")? != "input_required" {
-        return None;
-    }
-    let requests = result.get("inputRequests").and_then(Json::as_object).into_iter().flatten();
-    let requests = requests.map(|(key, request)| Request {
-        key: key.clone(),
-        method: request.get("method").and_then(Json::as_str).unwrap_or_default().to_owned(),
-        params: request.get("params").cloned().unwrap_or_default(),
-    });
-    Some(Asked { requests: requests.collect(), state: result.get("requestState").cloned() })
+    (result.get("resultType")? == "input_required").then(|| Asked::of(&result))
 }
 
 /// Why nothing more is answered.

@@ -3,15 +3,13 @@
 use super::cassette::Spool;
 use super::era::Protocol;
 use super::transport::http::endpoint::Endpoint;
-use crate::child::Spawn;
+use crate::child::{Grace, Spawn};
 use crate::source::Json;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// How long `initialize` and `readyPattern` may take.
 pub const STARTUP_TIMEOUT: Duration = Duration::from_millis(5000);
-/// How long each stage of the shutdown waits.
-pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 /// The longest line a server may send: real tool lists reach 117 kB, images a few megabytes.
 pub const MAX_LINE: usize = 64 * 1024 * 1024;
 
@@ -26,8 +24,8 @@ pub struct Target {
     pub startup_timeout: Duration,
     /// Awaited on stderr before `initialize`.
     pub ready_pattern: Option<regex::Regex>,
-    /// Per stage of shutdown: EOF, SIGTERM.
-    pub shutdown_timeout: Duration,
+    /// How long it may take to end.
+    pub shutdown: Grace,
     /// The era and the revision asked for.
     pub protocol: Protocol,
     /// What the client declares.
@@ -57,7 +55,7 @@ impl Target {
             endpoint: None,
             startup_timeout: STARTUP_TIMEOUT,
             ready_pattern: None,
-            shutdown_timeout: SHUTDOWN_TIMEOUT,
+            shutdown: Grace::default(),
             protocol: Protocol::default(),
             capabilities: Arc::new(Json::Object(serde_json::Map::new())),
             barrier: true,

@@ -3,7 +3,7 @@
 pub mod http;
 pub mod stdio;
 
-use crate::child::Exit;
+use crate::child::{Exit, Grace};
 use crate::mcp::cassette::{Player, Recorder};
 use crate::mcp::fault::Fault;
 use crate::mcp::message::Message;
@@ -198,7 +198,7 @@ impl Transport {
     }
 
     /// Ends the server, waiting so long at each stage.
-    pub async fn close(&mut self, grace: Duration) -> Closed {
+    pub async fn close(&mut self, grace: Grace) -> Closed {
         match self {
             Transport::Stdio(stdio) => stdio.close(grace).await,
             Transport::Replay(_) => Closed::default(),

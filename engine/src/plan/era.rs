@@ -22,9 +22,9 @@ pub fn removed(step: &Step) -> Option<Removed> {
             hint: "how the server refuses it is seen with `request: { method: ping, params: { _meta: \"${session:meta}\" } }`",
         });
     }
-    (step.task.is_some() || matches!(step.action, Action::List(Listing::Tasks))).then_some(Removed {
-        message: "the modern era has no tasks of its own: they became an extension of the protocol in 2026-07-28",
-        hint: "what the extension asks for can be written as a `request`",
+    matches!(step.action, Action::List(Listing::Tasks)).then_some(Removed {
+        message: "the modern era has no `tasks/list`: tasks became an extension of the protocol in 2026-07-28, without it",
+        hint: "`task` on a `tool` runs the call as a task, and `$.task.taskId` can be captured",
     })
 }
 

@@ -2,19 +2,17 @@
 
 use super::fault::Fault;
 use super::line::{Awaits, Line};
+use super::pages::Pages;
+use super::task::TaskRun;
 use super::window::Window;
 use crate::child::Exit;
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::http::outcome::Ended;
-use crate::source::{Json, Node};
-use crate::suite::{CancelAfter, Listing};
-use std::collections::HashSet;
+use crate::source::Json;
+use crate::suite::CancelAfter;
 use std::rc::Rc;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// How many pages a listing may have: more is a loop.
-const MOST_PAGES: usize = 10_000;
 
 /// One line and what became of it.
 #[derive(Debug)]
@@ -51,7 +49,7 @@ pub(super) struct Call {
     pub(super) took: Duration,
     /// How it ended.
     pub(super) end: Option<End>,
-    /// When its line was sent.
+    /// When its first line was sent; pages, rounds and looks at a task follow in the same time.
     pub(super) sent_at: Option<Instant>,
     /// What became of it over HTTP.
     pub(super) http: Http,
@@ -85,26 +83,6 @@ pub(super) struct Cancel {
     pub(super) progress: u32,
 }
 
-/// A call on its way as a task: created, awaited, looked at once more.
-#[derive(Debug)]
-pub(super) struct TaskRun {
-    /// Whether its end is awaited.
-    pub(super) wait: bool,
-    /// The task as the server last told it.
-    pub(super) told: Option<Json>,
-    /// The answer to `tasks/result`.
-    pub(super) result: Option<Rc<Message>>,
-    /// The time that it took up to here.
-    pub(super) spent: Duration,
-}
-
-impl TaskRun {
-    /// Its identifier, once the server has given it one.
-    pub(super) fn id(&self) -> Option<String> {
-        self.told.as_ref()?.get("taskId")?.as_str().map(str::to_owned)
-    }
-}
-
 /// A request whose result may ask for input.
 #[derive(Debug)]
 pub(super) struct Retry {
@@ -112,8 +90,6 @@ pub(super) struct Retry {
     pub(super) params: Json,
     /// How often the server asked.
     pub(super) rounds: usize,
-    /// The time that it took up to here.
-    pub(super) spent: Duration,
 }
 
 /// Why a call is no success, and what to do about it.
@@ -121,16 +97,6 @@ pub(super) struct Retry {
 pub(super) struct Unfit {
     pub(super) message: String,
     pub(super) hint: String,
-}
-
-/// The pages of a listing so far.
-#[derive(Debug)]
-pub(super) struct Pages {
-    pub(super) listing: Listing,
-    pub(super) meta: Option<Node>,
-    /// The answer so far, all pages joined.
-    pub(super) joined: Option<Json>,
-    cursors: HashSet<String>,
 }
 
 /// How a call ended.
@@ -216,10 +182,10 @@ impl Call {
 
     /// When something is to be done about it, whatever comes.
     pub(super) fn alarm(&self) -> Instant {
-        self.cancel_at().map_or_else(|| self.deadline(), |at| at.min(self.deadline()))
+        [self.cancel_at(), self.look_at()].into_iter().flatten().fold(self.deadline(), Instant::min)
     }
 
-    /// How long ago its line was sent.
+    /// How long ago its first line was sent.
     pub(super) fn age(&self) -> Duration {
         self.sent_at.map_or(Duration::ZERO, |at| at.elapsed())
     }
@@ -233,44 +199,5 @@ impl Call {
                 Awaits::AnyAnswer => matches!(message.kind, Kind::Response { .. }),
                 Awaits::Answer { id: own, or_null } => id == own || (*or_null && id.is_null()),
             }
-    }
-}
-
-impl Pages {
-    pub(super) fn new(listing: Listing, meta: Option<&Node>) -> Pages {
-        Pages { listing, meta: meta.cloned(), joined: None, cursors: HashSet::new() }
-    }
-
-    /// Takes one page in; the next cursor, if there is one.
-    pub(super) fn take(&mut self, mut response: Json) -> Result<Option<String>, String> {
-        let key = self.listing.key();
-        let cursor = match response.get_mut("result").and_then(|result| result.as_object_mut()?.remove("nextCursor")) {
-            None | Some(Json::Null) => None,
-            Some(Json::String(cursor)) => Some(cursor),
-            Some(other) => return Err(format!("`nextCursor` is no text: {other}")),
-        };
-        let items = response.pointer_mut(&format!("/result/{key}")).map(Json::take);
-        match &mut self.joined {
-            None => {
-                if let Some(items) = items {
-                    response["result"][key] = items;
-                }
-                self.joined = Some(response);
-            }
-            Some(_) if response.get("error").is_some() => self.joined = Some(response),
-            Some(joined) => {
-                let all = joined.pointer_mut(&format!("/result/{key}")).and_then(Json::as_array_mut);
-                if let (Some(all), Some(Json::Array(items))) = (all, items) {
-                    all.extend(items);
-                }
-            }
-        }
-        match &cursor {
-            Some(cursor) if !self.cursors.insert(cursor.clone()) => {
-                Err(format!("the pages never end: the cursor `{cursor}` came twice"))
-            }
-            Some(_) if self.cursors.len() >= MOST_PAGES => Err(format!("the pages never end: {MOST_PAGES} came")),
-            _ => Ok(cursor),
-        }
     }
 }

@@ -21,6 +21,12 @@ pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {
             Fault::new(Code::Timeout, format!("the server did not end within {}", plain(call.timeout)))
                 .hint("if it needs longer, give the step a `timeout`")
         }
+        End::TimedOut if call.look_at().is_some() => {
+            let told = call.task.as_ref().and_then(|task| task.told.as_ref());
+            let status = told.and_then(|told| told.get("status")?.as_str()).unwrap_or_default();
+            Fault::new(Code::Timeout, format!("the task is still `{status}` after {}", plain(call.timeout)))
+                .hint("if the task needs longer, give the step a `timeout`")
+        }
         End::TimedOut => {
             let fault = Fault::new(Code::Timeout, format!("no answer to {what} within {}", plain(call.timeout)));
             match nameless() {

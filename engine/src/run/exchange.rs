@@ -4,16 +4,14 @@
 //! that is read while a call is open belongs to the earliest open one.
 
 use super::call::{Call, End};
-use super::line::{Awaits, of_task, page};
+use super::line::Awaits;
 use super::respond::{Scripts, Turns};
 use super::session::Session;
 use super::stop::Listener;
 use super::window::Window;
 use crate::mcp::lifecycle;
-use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::{Incoming, OVERTIME};
 use std::io;
-use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -26,7 +24,7 @@ enum Heard {
 }
 
 /// What became of a line.
-enum Sent {
+pub(super) enum Sent {
     Whole(u64),
     Failed(io::Error),
     Late,
@@ -102,7 +100,7 @@ impl Exchange<'_> {
     }
 
     /// Writes bytes until `deadline`, or until a signal comes; after either the session is broken.
-    async fn deliver(&mut self, bytes: &[u8], deadline: Instant) -> Sent {
+    pub(super) async fn deliver(&mut self, bytes: &[u8], deadline: Instant) -> Sent {
         let Session { connection, alarm, broken, .. } = &mut *self.session;
         let listener = &mut *self.listener;
         let mut send = std::pin::pin!(connection.transport.send(bytes));
@@ -127,7 +125,7 @@ impl Exchange<'_> {
 
     pub(super) async fn send(&mut self, at: usize) {
         let call = &mut self.calls[at];
-        call.sent_at = Some(Instant::now());
+        call.sent_at.get_or_insert_with(Instant::now);
         let deadline = call.deadline();
         if call.line.bytes.is_empty() {
             return;
@@ -161,149 +159,8 @@ impl Exchange<'_> {
         self.calls.iter().filter(|call| call.end.is_none()).map(Call::alarm).min()
     }
 
-    async fn hear(&mut self, incoming: Incoming) {
-        match incoming {
-            Incoming::Message(message) => self.hear_message(message).await,
-            Incoming::Noise(line) => self.window().noise(line),
-            Incoming::Oversize { head, bytes } => {
-                let limit = self.session.server.max_line;
-                let window = self.window();
-                window.noise(format!("{head}… ({bytes} bytes)"));
-                window.oversize = true;
-                window.note(format!("a line of {bytes} bytes is over the limit of {limit} (`maxLine`)"));
-            }
-            Incoming::Stderr(text) => self.window().stderr(&text),
-            Incoming::StderrClosed => {}
-            Incoming::Traffic(line) => self.window().traffic(line),
-            Incoming::Note(note) => self.window().note(note),
-            Incoming::Secret(value) => self.window().secrets.push(value),
-            Incoming::Head { ticket, head } => self.hear_head(ticket, head),
-            Incoming::Ended(ended) => self.hear_end(ended).await,
-            Incoming::StdoutClosed => {
-                // The exit follows when the process ended; a server that only closed its stdout can answer nothing.
-                self.session.connection.transport.drain().await;
-                let Some(process) = self.session.connection.transport.process() else { return };
-                if process.child().try_exit().is_none() {
-                    let waited = tokio::time::timeout(Duration::from_millis(200), process.child().wait());
-                    if waited.await.is_err() {
-                        self.session.broken = true;
-                        self.end_all(&End::StdoutClosed);
-                    }
-                }
-            }
-            Incoming::Exited(exit) => {
-                self.session.connection.exit = Some(exit);
-                self.end_all(&End::Exited(exit));
-            }
-            Incoming::Failed(fault) => self.end_all(&End::Failed(*fault)),
-        }
-    }
-
-    async fn hear_message(&mut self, message: Message) {
-        if matches!(message.kind, Kind::Request { .. }) {
-            return self.reply(message).await;
-        }
-        if matches!(message.kind, Kind::Notification { .. }) {
-            return self.hear_notification(message).await;
-        }
-        let Some(at) = self.calls.iter().position(|call| call.awaits(&message)) else {
-            self.note_stray(&message);
-            self.window().received(Rc::new(message));
-            return;
-        };
-        let message = Rc::new(message);
-        let call = &mut self.calls[at];
-        call.took = call.age();
-        if let Kind::Invalid { why, .. } = &message.kind {
-            call.end = Some(End::Malformed(why.clone()));
-            call.window.received(message);
-            return;
-        }
-        if call.pages.is_some() {
-            return self.turn_page(at, message).await;
-        }
-        if call.task.is_some() {
-            return self.go_on_as_task(at, message).await;
-        }
-        if call.listen.is_some() && matches!(message.kind, Kind::Response { is_error: false, .. }) {
-            let why = "the server ended the subscription before it acknowledged it".to_owned();
-            call.end = Some(End::Malformed(why));
-            return call.window.received(message);
-        }
-        if let Some(asked) = self.asked(at, &message) {
-            return self.go_on_with_input(at, message, asked).await;
-        }
-        let call = &mut self.calls[at];
-        if let Some(retry) = &call.retry {
-            call.took += retry.spent;
-        }
-        call.window.received(message.clone());
-        call.answer = Some(message);
-        if !call.until_exit && (call.http.over || !call.http.to_the_end) {
-            call.end = Some(End::Done);
-        }
-    }
-
-    /// A page of a listing came: asks for the next one, or ends the call.
-    async fn turn_page(&mut self, at: usize, message: Rc<Message>) {
-        let call = &mut self.calls[at];
-        let Some(pages) = &mut call.pages else { return };
-        let next = message.value().map_err(|malformed| malformed.to_string()).and_then(|value| pages.take(value));
-        call.window.received(message.clone());
-        match next {
-            Err(why) => call.end = Some(End::Malformed(why)),
-            Ok(None) => {
-                call.answer = Some(message);
-                call.end = Some(End::Done);
-            }
-            Ok(Some(cursor)) => {
-                let id = self.session.connection.fresh_id();
-                let line = page(pages.listing, Some(&cursor), pages.meta.as_ref(), id);
-                let left = call.timeout.saturating_sub(call.took);
-                (call.line, call.timeout) = (line, left);
-                self.send(at).await;
-            }
-        }
-    }
-
-    /// A notification belongs to the window that is open; one of progress to the call that it names.
-    async fn hear_notification(&mut self, message: Message) {
-        let Kind::Notification { method } = &message.kind else { return };
-        let at = match method.as_str() {
-            "notifications/progress" => self.progressing(&message),
-            "notifications/subscriptions/acknowledged" => self.acknowledged(&message),
-            "notifications/tasks/status" => {
-                let told = super::window::params(&message);
-                let task = self.calls.iter_mut().filter_map(|call| call.task.as_mut());
-                let task = task.into_iter().find(|task| task.id().as_deref() == told["taskId"].as_str());
-                task.into_iter().for_each(|task| task.told = Some(told.clone()));
-                None
-            }
-            _ => None,
-        };
-        let Some(at) = at else { return self.window().received(Rc::new(message)) };
-        self.calls[at].window.received(Rc::new(message));
-        if self.calls[at].is_to_be_cancelled() {
-            self.cancel(at).await;
-        }
-    }
-
-    /// The open call whose progress a notification tells of.
-    fn progressing(&mut self, message: &Message) -> Option<usize> {
-        let awaited = |call: &Call| call.end.is_none() && call.token.is_some();
-        if !self.calls.iter().any(awaited) {
-            return None;
-        }
-        let token = super::window::params(message).get("progressToken").cloned();
-        let at = self.calls.iter().position(|call| awaited(call) && call.token == token)?;
-        if let Some(cancel) = &mut self.calls[at].cancel {
-            cancel.progress += 1;
-        }
-        Some(at)
-    }
-
     /// Takes a request back; from then on an answer that must not come is waited for only so long.
-    async fn cancel(&mut self, at: usize) {
+    pub(super) async fn cancel(&mut self, at: usize) {
         let call = &mut self.calls[at];
         let age = call.age();
         let (Some(cancel), Awaits::Answer { id, .. }) = (&mut call.cancel, &call.line.awaits) else { return };
@@ -321,75 +178,6 @@ impl Exchange<'_> {
         self.deliver(line.as_bytes(), patience).await;
     }
 
-    /// An answer came to a call that is run as a task: awaits its result, looks at it once more, or ends the call.
-    async fn go_on_as_task(&mut self, at: usize, message: Rc<Message>) {
-        let call = &mut self.calls[at];
-        let Some(task) = &mut call.task else { return };
-        call.window.received(message.clone());
-        task.spent += call.took;
-        call.took = task.spent;
-        let value = match message.value() {
-            Ok(value) => value,
-            Err(malformed) => return call.end = Some(End::Malformed(malformed.to_string())),
-        };
-        let next = match (&task.told, &task.result) {
-            (None, _) => {
-                task.told = value.pointer("/result/task").cloned();
-                task.id().filter(|_| task.wait).map(|id| ("tasks/result", id))
-            }
-            (Some(_), None) => {
-                task.result = Some(message.clone());
-                task.id().map(|id| ("tasks/get", id))
-            }
-            (Some(_), Some(_)) => {
-                task.told = value.get("result").cloned().or(task.told.take());
-                None
-            }
-        };
-        let Some((method, task)) = next else {
-            call.answer = Some(task.result.take().unwrap_or(message));
-            call.end = Some(End::Done);
-            return;
-        };
-        let left = call.timeout.saturating_sub(call.age());
-        let id = self.session.connection.fresh_id();
-        let call = &mut self.calls[at];
-        (call.line, call.timeout) = (of_task(method, &task, id), left);
-        self.send(at).await;
-    }
-
-    /// The server asks the client something.
-    async fn reply(&mut self, message: Message) {
-        let Kind::Request { id, method } = &message.kind else { return };
-        let params = super::window::params(&message);
-        if self.session.connection.modern().is_some() {
-            let note = format!("the server sent the request `{method}`, and the modern era has none");
-            self.window().note(note);
-        }
-        let told = self.scripts.answer(method, &params, self.turns, &mut self.session.turns);
-        let reply = told.map(|told| told.envelope(id));
-        self.window().received(Rc::new(message));
-        let Some(reply) = reply.filter(|_| !self.session.broken) else { return };
-        let line = format!("{reply}\n");
-        self.window().sent(line.as_str());
-        let patience = Instant::now() + self.session.server.timeout;
-        self.deliver(line.as_bytes(), patience).await;
-    }
-
-    /// An answer that no open call awaits.
-    fn note_stray(&mut self, message: &Message) {
-        if let Some(note) = self.ended_subscription(message) {
-            return self.window().note(note);
-        }
-        let Kind::Response { id, .. } = &message.kind else { return };
-        let late = self.session.connection.overdue.iter().position(|overdue| overdue == id);
-        let note = match late {
-            Some(_) => format!("a late answer came: to id {id}, which had timed out"),
-            None => format!("an answer came that nobody awaits: to id {id}"),
-        };
-        self.window().note(note);
-    }
-
     /// The window that is open now: the earliest call's that has not ended, or else the last one's.
     pub(super) fn window(&mut self) -> &mut Window {
         let last = self.calls.len() - 1;
@@ -397,7 +185,7 @@ impl Exchange<'_> {
         &mut self.calls[at].window
     }
 
-    fn end_all(&mut self, end: &End) {
+    pub(super) fn end_all(&mut self, end: &End) {
         for call in self.calls.iter_mut().filter(|call| call.end.is_none()) {
             call.end = Some(match end {
                 End::Exited(_) if call.until_exit => End::Done,
@@ -416,7 +204,13 @@ impl Exchange<'_> {
         let now = Instant::now();
         for at in 0..self.calls.len() {
             let call = &mut self.calls[at];
-            if call.end.is_some() || call.deadline() > now {
+            if call.end.is_some() {
+                continue;
+            }
+            if call.deadline() > now {
+                if call.look_at().is_some_and(|due| due <= now) {
+                    self.look(at).await;
+                }
                 continue;
             }
             call.took = call.age();

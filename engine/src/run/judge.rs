@@ -2,6 +2,7 @@
 
 use super::call::Cancel;
 use super::fault::{Code, Fault};
+use super::files::read_below;
 use super::outcome::{Answer, Outcome, short};
 use crate::event::{At, Failure, FailureKind};
 use crate::matcher::{Expected, Mismatch};
@@ -10,9 +11,6 @@ use crate::reporter::text;
 use crate::source::{Json, Source, Span};
 use crate::suite::{Field, Step};
 use std::path::Path;
-
-/// The most a file may hold to be judged as text.
-const MOST_FILE: u64 = 16 * 1024 * 1024;
 
 /// What a judgement needs beside the outcome.
 pub(super) struct Judge<'a> {
@@ -88,6 +86,7 @@ impl Judge<'_> {
             "tasks need protocol 2025-11-25, a server that declares `tasks`, and a tool whose `taskSupport` allows it"
                 .to_owned(),
         );
+        failure.hints.push("in the modern era the server decides which calls become tasks".to_owned());
         Some(failure)
     }
 
@@ -338,28 +337,6 @@ fn root(field: Field) -> &'static str {
         Field::Http => "$.http",
         Field::Checks => "$",
     }
-}
-
-/// A file below the folder: its text, a folder's names, or nothing. A link that leads out is refused.
-fn read_below(folder: &Path, path: &str) -> Result<Option<Json>, String> {
-    let inside = folder.canonicalize().map_err(|error| error.to_string())?;
-    let Ok(target) = inside.join(path).canonicalize() else { return Ok(None) };
-    if !target.starts_with(&inside) {
-        return Err("it lies outside of `${tmp}`".into());
-    }
-    let about = target.metadata().map_err(|error| error.to_string())?;
-    if about.is_dir() {
-        let entries = std::fs::read_dir(&target).map_err(|error| error.to_string())?;
-        let mut names: Vec<String> =
-            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-        names.sort();
-        return Ok(Some(names.into()));
-    }
-    if about.len() > MOST_FILE {
-        return Err(format!("it holds {} bytes, more than {MOST_FILE}", about.len()));
-    }
-    let bytes = std::fs::read(&target).map_err(|error| error.to_string())?;
-    Ok(Some(String::from_utf8_lossy(&bytes).into_owned().into()))
 }
 
 /// The fault of an answer that cannot be read.

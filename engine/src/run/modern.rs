@@ -1,6 +1,6 @@
 //! What is different about steps in the modern era.
 //!
-//! Requests that the engine composes carry the `_meta` of the session. A result that asks for input is answered from
+//! Requests that the engine composes carry the `_meta` of the session; one with `task` declares that extension too. A result that asks for input is answered from
 //! `respond`, and the request is sent again. `subscribe` opens a `subscriptions/listen` that stays open until `unsubscribe`
 //! or the end of the session; `logLevel` sends nothing, and is asked for by every request from then on.
 
@@ -10,7 +10,7 @@ use super::line::{self, Awaits, Line};
 use super::respond::Told;
 use super::session::Session;
 use super::window;
-use crate::mcp::era::{LOG_LEVEL, SUBSCRIPTION_ID};
+use crate::mcp::era::{self, LOG_LEVEL, SUBSCRIPTION_ID, TASKS};
 use crate::mcp::input::{self, Asked};
 use crate::mcp::lifecycle;
 use crate::mcp::message::{Kind, Message};
@@ -30,6 +30,13 @@ pub(super) fn meta(session: &Session, action: &Action, written: Option<&Node>) -
     let modern = session.connection.modern()?;
     let raw = matches!(action, Action::Request(_) | Action::Notify(_) | Action::Raw(_) | Action::Bytes(_));
     (!raw).then(|| line::meta_node(&modern.meta, written))
+}
+
+/// The same for a call that may become a task, which says that the client can deal with one.
+pub(super) fn task_meta(session: &Session, written: Option<&Node>) -> Option<Node> {
+    let mut meta = session.connection.modern()?.meta.clone();
+    era::declare_extension(&mut meta, TASKS);
+    Some(line::meta_node(&meta, written))
 }
 
 /// The call of an action that has another form in this era; `None` where it has not.
@@ -55,7 +62,7 @@ pub(super) fn retry(action: &Action, line: &Line, session: &Session) -> Option<R
     let may_ask =
         matches!(action, Action::Tool { .. } | Action::Read(_) | Action::Template { .. } | Action::Prompt { .. });
     let request: Json = may_ask.then(|| serde_json::from_slice(&line.bytes).ok())??;
-    Some(Retry { params: request.get("params")?.clone(), rounds: 0, spent: Duration::ZERO })
+    Some(Retry { params: request.get("params")?.clone(), rounds: 0 })
 }
 
 fn listen(what: &str, meta: Option<&Node>, session: &mut Session, timeout: Duration) -> Call {
@@ -98,8 +105,7 @@ impl Exchange<'_> {
             call.window.asked(request.method.clone(), request.params.clone());
         }
         let method = call.line.method.clone().unwrap_or_default();
-        (retry.rounds, retry.spent) = (retry.rounds + 1, retry.spent + call.took);
-        call.took = retry.spent;
+        retry.rounds += 1;
         if retry.rounds >= input::MOST_ROUNDS {
             return call.end = Some(End::Malformed(input::endless(&method)));
         }
@@ -114,14 +120,12 @@ impl Exchange<'_> {
         let id = self.session.connection.fresh_id();
         let call = &mut self.calls[at];
         let Some(retry) = &call.retry else { return };
-        let line = line::composed(&method, &asked.retry(&retry.params, told), id);
-        call.timeout = call.timeout.saturating_sub(call.age());
-        call.line = line;
+        call.line = line::composed(&method, &asked.retry(&retry.params, told), id);
         self.send(at).await;
     }
 
     /// The suite's answers, by the server's names for its questions; what is to be ignored is left out.
-    fn tell(&mut self, asked: &Asked) -> Result<Map<String, Json>, Unfit> {
+    pub(super) fn tell(&mut self, asked: &Asked) -> Result<Map<String, Json>, Unfit> {
         let mut told = Map::new();
         let stuck = |message: String, hint: &str| Err(Unfit { message, hint: hint.to_owned() });
         let as_it_is = "the question itself is expected with `result: { $partial: { resultType: input_required } }`";

@@ -1,11 +1,12 @@
 //! Structured content is held against the tool's own `outputSchema`, which is listed once per session, when the first
 //! structured answer comes.
 
-use super::call::{Call, End, Pages};
+use super::call::{Call, End};
 use super::exchange::Exchange;
 use super::judge::Judge;
 use super::line::page;
 use super::modern;
+use super::pages::Pages;
 use super::respond::Scripts;
 use super::session::Session;
 use super::step::Steps;

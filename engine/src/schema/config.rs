@@ -21,7 +21,12 @@ static SERVER_KEYS: &[Key] = &[
     Key::new("startupTimeout", Duration, "30s", "For the `readyPattern` wait, and again for `initialize` (5 s)."),
     Key::new("readyPattern", Regex, "listening on", "A regular expression awaited on stderr before `initialize`."),
     Key::new("timeout", Duration, "10s", "How long a step may take (30 s)."),
-    Key::new("shutdownTimeout", Duration, "2s", "How long each stage of the shutdown waits (2 s)."),
+    Key::new(
+        "shutdownTimeout",
+        OneOf(&[Duration, Takes::Table(&SHUTDOWN)]),
+        "{stdin: 0s, term: 5s}",
+        "How long each stage of the shutdown waits (2 s).",
+    ),
     Key::new(
         "restart",
         Choice(&["run", "file", "test"]),
@@ -158,6 +163,22 @@ pub static TLS: Table = Table {
     groups: &[&[
         Key::new("caBundle", Text, "./ca.pem", "A PEM file of certificates that are trusted too."),
         Key::new("verify", Boolean, "false", "Whether certificates are judged at all (true); refused when `CI=true`."),
+    ]],
+    one_of: &[],
+    required: &[],
+    later: &[],
+    elsewhere: &[],
+};
+
+/// `shutdownTimeout: {…}`.
+pub static SHUTDOWN: Table = Table {
+    name: "shutdown",
+    title: "`shutdownTimeout`",
+    doc: "How long each stage of the shutdown waits for the server to end.",
+    example: "{stdin: 0s, term: 5s}",
+    groups: &[&[
+        Key::new("stdin", Duration, "0s", "After the end of its input, before SIGTERM (2 s)."),
+        Key::new("term", Duration, "5s", "After SIGTERM, before SIGKILL (2 s)."),
     ]],
     one_of: &[],
     required: &[],

@@ -90,6 +90,7 @@ fn every_table_stands_in_a_schema_with_a_description_of_every_key() {
         &PERFORMANCE,
         &ANSWER,
         &SERVER,
+        &SHUTDOWN,
         &CLIENT,
     ];
     let schema = super::suite();
@@ -107,7 +108,8 @@ fn every_table_stands_in_a_schema_with_a_description_of_every_key() {
 
 #[test]
 fn examples_of_keys_are_what_the_keys_take() {
-    for table in [&EXPECT, &SERVER, &COMPLETE, &CHECK, &PERFORMANCE, &CLIENT, &TASK, &CANCEL_AFTER, &ANSWER] {
+    for table in [&EXPECT, &SERVER, &SHUTDOWN, &COMPLETE, &CHECK, &PERFORMANCE, &CLIENT, &TASK, &CANCEL_AFTER, &ANSWER]
+    {
         let schema = json::document(table, "one");
         for key in table.keys() {
             let instance = yaml(&format!("{}: {}", key.name, key.example));

@@ -9,9 +9,10 @@ pub mod variables;
 pub use tmp::Tmp;
 
 use super::Respond;
+use crate::child::Grace;
 use crate::mcp::cassette::Deck;
 use crate::mcp::era::Protocol;
-use crate::mcp::target::{MAX_LINE, SHUTDOWN_TIMEOUT, STARTUP_TIMEOUT};
+use crate::mcp::target::{MAX_LINE, STARTUP_TIMEOUT};
 use crate::mcp::transport::http::endpoint::{Auth, Flavour};
 use crate::mcp::transport::http::tls::Tls;
 use crate::source::{Json, Source, Span};
@@ -48,8 +49,8 @@ pub struct Server {
     pub ready_pattern: Option<regex::Regex>,
     /// Per step.
     pub timeout: Duration,
-    /// Per stage of shutdown: EOF, SIGTERM.
-    pub shutdown_timeout: Duration,
+    /// How long it may take to end.
+    pub shutdown: Grace,
     /// How long a process is kept.
     pub restart: Restart,
     /// The era and the revision asked for.
@@ -129,7 +130,7 @@ impl Server {
             startup_timeout: STARTUP_TIMEOUT,
             ready_pattern: None,
             timeout: STEP_TIMEOUT,
-            shutdown_timeout: SHUTDOWN_TIMEOUT,
+            shutdown: Grace::default(),
             restart: Restart::Run,
             protocol: Protocol::default(),
             client: Json::Object(serde_json::Map::new()),

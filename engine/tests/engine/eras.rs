@@ -152,6 +152,72 @@ fn a_question_that_nothing_answers_is_the_outcome() {
     assert!(said[0].contains("ignores all of it"), "{said:?}");
 }
 
+/// A call of `echo` as a task, with these lines more.
+fn as_task(lines: &str) -> String {
+    format!("tools:\n  - it: works\n    tool: echo\n    args: {{ message: hi }}\n    task: true\n{lines}")
+}
+
+#[test]
+fn a_call_that_became_a_task_is_polled_to_its_end() {
+    let polled = |mode: &str, lines: &str| {
+        check(&["--modern", "--polled", mode], "modern", &as_task(lines), 0, &["works: passed"]);
+    };
+    polled("done", "    expect: { text: hi, task: { status: completed, taskId: task-1 } }\n");
+    polled("fails", "    expect: { error: { code: -32050 }, task: { status: failed } }\n");
+    polled("cancelled", "    expect: { result: { $partial: { status: cancelled } }, task: { status: cancelled } }\n");
+    let asked = r#"    expect:
+      text: { $json: { q: { action: accept } } }
+      requests: { elicitation/create: [{ message: which? }] }
+"#;
+    let suite = format!("respond: {{ elicitation: {{ result: {{ action: accept }} }} }}\n{}", as_task(asked));
+    check(&["--modern", "--polled", "asks"], "modern", &suite, 0, &["works: passed"]);
+}
+
+#[test]
+fn the_task_alone_is_expected_without_waiting() {
+    let suite = r#"tools:
+  - it: works
+    steps:
+      - tool: echo
+        args: { message: hi }
+        task: { wait: false }
+        expect: { task: { status: working } }
+        capture: { id: $.task.taskId }
+      - request:
+          method: tasks/get
+          params:
+            taskId: "${id}"
+            _meta:
+              io.modelcontextprotocol/protocolVersion: "2026-07-28"
+              io.modelcontextprotocol/clientCapabilities: { extensions: { io.modelcontextprotocol/tasks: {} } }
+        expect: { result: { $partial: { status: working, taskId: "${id}" } } }
+"#;
+    check(&["--modern", "--polled", "done"], "modern", suite, 0, &["works: passed"]);
+}
+
+#[test]
+fn a_task_that_goes_wrong_costs_one_verdict_and_says_why() {
+    for (mode, verdict, why) in [
+        ("cancelled", "works: failed", "the task was cancelled"),
+        ("asks", "works: failed", "the server asks for input, and nothing answers `elicitation/create`"),
+        ("fails", "works: failed", "it broke"),
+        ("lost", "works: failed", "no such task"),
+        ("odd", "works: faulted (malformed_response)", "a task whose `status` is `dreaming`"),
+        ("empty", "works: faulted (malformed_response)", "the task is over and has no `result`"),
+        ("nameless", "works: faulted (malformed_response)", "a task without a `taskId`"),
+        ("endless", "works: faulted (timeout)", "the task is still `working` after 300ms"),
+    ] {
+        let timeout = if mode == "endless" { "    timeout: 300ms\n" } else { "" };
+        let said = check(&["--modern", "--polled", mode], "modern", &as_task(timeout), 1, &[verdict]);
+        assert!(said.iter().any(|said| said.contains(why)), "{mode}: {said:?}");
+    }
+    let said = check(&["--modern"], "modern", &as_task(""), 1, &["works: failed"]);
+    assert!(said[0].contains("task"), "{said:?}");
+    let unasked = "tools:\n  - { it: works, tool: echo, args: { message: hi } }\n";
+    let said = check(&["--modern", "--polled", "forced"], "modern", unasked, 1, &["works: failed"]);
+    assert_eq!(said[0], "the server made a task of the call");
+}
+
 /// The quickstart, unchanged, in both eras.
 #[test]
 fn the_quickstart_runs_in_both_eras() {

@@ -1,6 +1,6 @@
 //! Every way in which the scripted server misbehaves: the verdict, the exit code, and that nothing is left running.
 
-use crate::kit::{Place, messages, verdicts};
+use crate::kit::{Place, fixture_server, messages, verdicts};
 
 const ECHO: &str = "tools:\n  - { it: echoes, tool: echo, args: { message: hi }, timeout: 3s, expect: { text: hi } }\n  - { it: goes on, tool: echo, args: { message: ho }, timeout: 3s, expect: { text: ho } }\n";
 const QUICK: &str = "startupTimeout: 1s\nshutdownTimeout: 300ms\n";
@@ -194,6 +194,34 @@ fn servers_that_will_not_end_are_ended() {
     ] {
         echo(flags, 0, &BOTH);
     }
+}
+
+/// What ended the server of a place, from the events.
+fn ended_by(place: &Place, config: &str) -> String {
+    let said = place.mcptest(&["run", "--config", config, "--reporter", "ndjson"]);
+    assert_eq!(said.code, 0, "{} {}", said.stdout, said.stderr);
+    let events = said.stdout.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let closed = events.into_iter().find(|event| event["type"] == "session-closed").expect("a session was closed");
+    closed["data"]["by"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn each_stage_of_the_shutdown_has_its_time() {
+    let ping = "tests:\n  - { it: pings, ping: true }\n";
+    for (linger, stages, by) in [
+        ("60000", "{ stdin: 0ms, term: 30s }", "term"),
+        ("300", "{ stdin: 30s, term: 0ms }", "eof"),
+        ("300", "30s", "eof"),
+    ] {
+        let place = Place::with_config(&["--linger", linger], &format!("shutdownTimeout: {stages}\n"), ping);
+        assert_eq!(ended_by(&place, "mcptest.yml"), by, "{stages}");
+        place.assert_nothing_left();
+    }
+    let place = Place::with_fixture(&["--linger", "1500"], ping);
+    assert_eq!(ended_by(&place, "mcptest.yml"), "eof");
+    let family = serde_json::json!({"name": "fixture", "command": fixture_server(), "args": ["--linger", "1500"]});
+    place.write("aegis.config.json", &family.to_string());
+    assert_eq!(ended_by(&place, "aegis.config.json"), "term");
 }
 
 #[test]

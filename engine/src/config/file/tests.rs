@@ -21,7 +21,8 @@ impl Folder {
             .map(|(name, value)| (name.into(), value.into()))
             .into_iter()
             .collect();
-        let setting = Setting { lenient: false, working_dir: self.0.path().to_owned(), environment };
+        let setting =
+            Setting { lenient: false, working_dir: self.0.path().to_owned(), environment, ..Setting::default() };
         let mut diagnostics = Diagnostics::default();
         let config = load(&self.0.path().join(name), &setting, &mut diagnostics);
         assert!(!diagnostics.has_errors(), "{}", diagnostics.render(false));
@@ -94,6 +95,26 @@ fn a_config_of_the_conductor_family_is_lenient() {
     assert!(found.ends_with("conductor.config.json"));
     assert_eq!(diagnostics.list.len(), 1);
     assert!(discover(&folder.0.path().join("none"), &mut diagnostics).is_none());
+}
+
+#[test]
+fn servers_of_that_family_are_sent_sigterm_at_once() {
+    let seconds = |stdin, term| Grace { stdin: Duration::from_secs(stdin), term: Duration::from_secs(term) };
+    let with = |key: &str| format!("{{\"name\": \"Fs\", \"command\": \"node\", \"args\": []{key}}}");
+    let shutdown =
+        |name: &str, key: &str| Folder::with(&[(name, &with(key))]).load(name).server.expect("a server").shutdown;
+    for name in ["aegis.config.json", "conductor.config.json", "other.json"] {
+        assert_eq!(shutdown(name, ""), seconds(0, 2), "{name}");
+        assert_eq!(shutdown(name, ", \"shutdownTimeout\": \"1s\""), seconds(1, 1), "{name}");
+        assert_eq!(shutdown(name, ", \"shutdownTimeout\": {\"term\": \"5s\"}"), seconds(0, 5), "{name}");
+    }
+    for name in ["mcptest.json", "mcptest.yml"] {
+        assert_eq!(shutdown(name, ""), seconds(2, 2), "{name}");
+        assert_eq!(shutdown(name, ", \"shutdownTimeout\": {\"stdin\": 0}"), seconds(0, 2), "{name}");
+    }
+    let named = "{\"name\": \"x\", \"command\": \"a\", \"args\": [], \"servers\": {\"db\": {\"command\": \"db\"}}}";
+    let config = Folder::with(&[("aegis.config.json", named)]).load("aegis.config.json");
+    assert_eq!(config.servers[0].shutdown, seconds(0, 2));
 }
 
 #[test]

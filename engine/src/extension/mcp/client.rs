@@ -1,7 +1,7 @@
 //! One MCP server, opened when it is needed and opened again when it has crashed.
 
 use super::result::{self, Outcome};
-use crate::child::Spawn;
+use crate::child::{Grace, Spawn};
 use crate::extension::fault::{Code, Fault, plain};
 use crate::extension::log::{Level, Said};
 use crate::extension::plugin::words::{self, INVALID};
@@ -10,7 +10,7 @@ use crate::mcp::connection::{Connection, HURRIED, Witness};
 use crate::mcp::fault::{Code as ServerCode, Fault as ServerFault};
 use crate::mcp::lifecycle::Introduction;
 use crate::mcp::message::{Kind, Message};
-use crate::mcp::target::{SHUTDOWN_TIMEOUT, Target};
+use crate::mcp::target::Target;
 use crate::mcp::transport::http::endpoint::Endpoint;
 use crate::source::Json;
 use serde_json::json;
@@ -281,7 +281,8 @@ impl Client {
             "kill" => "SIGKILL",
             _ => return Vec::new(),
         };
-        let most = if hurried { SHUTDOWN_TIMEOUT.min(HURRIED) } else { SHUTDOWN_TIMEOUT };
+        let usual = Grace::default();
+        let most = if hurried { usual.at_most(HURRIED) } else { usual }.stdin;
         vec![format!("did not end within {most:?} of the end of its stdin, and was ended with {by}")]
     }
 }

@@ -17,6 +17,7 @@ mod wire;
 
 use super::stdio::Stdio;
 use super::{Closed, Incoming};
+use crate::child::Grace;
 use crate::mcp::era::MODERN;
 use crate::mcp::message::{Kind, Line, Message, parse_line};
 use crate::source::Json;
@@ -34,7 +35,7 @@ use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use wire::Wire;
 
 /// How often the runtime gets a turn before what has come is looked at without waiting.
@@ -428,7 +429,7 @@ impl Http {
     }
 
     /// Ends the session, and the process where one was started.
-    pub async fn close(&mut self, grace: Duration) -> Closed {
+    pub async fn close(&mut self, grace: Grace) -> Closed {
         let begun = Instant::now();
         self.flights.clear();
         let mut by = "closed";
@@ -437,7 +438,7 @@ impl Http {
             headers.extend(self.endpoint.headers.clone());
             let url = self.endpoint.url.clone();
             let request = request(Method::DELETE, &url, headers, Bytes::new());
-            let sent = tokio::time::timeout(grace, self.wire.clone().send(request, url)).await;
+            let sent = tokio::time::timeout(grace.longest(), self.wire.clone().send(request, url)).await;
             if sent.is_ok_and(|sent| sent.is_ok()) {
                 by = "delete";
             }

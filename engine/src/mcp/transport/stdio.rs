@@ -7,13 +7,12 @@
 mod inbox;
 
 use super::{Closed, Incoming, Rest};
-use crate::child::{Child, Shutdown, Spawn, SpawnError};
+use crate::child::{Child, Grace, Shutdown, Spawn, SpawnError};
 use inbox::Inbox;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 use tokio::io::AsyncWrite;
 use tokio::net::unix::pipe::Sender;
 
@@ -120,7 +119,7 @@ impl Stdio {
 
     /// Ends the server: closes its input, then [step by step](Child::shutdown), reading on meanwhile so that it cannot
     /// get stuck on a full pipe.
-    pub async fn close(&mut self, grace: Duration) -> Closed {
+    pub async fn close(&mut self, grace: Grace) -> Closed {
         self.close_stdin();
         let mut rest = Rest::default();
         let shutdown = {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::child::Grace;
 use crate::suite::{Action, Answer, Body, Close, Field, Listing, Reference};
 use proptest::prelude::*;
 use serde_json::json;
@@ -59,7 +60,7 @@ fn every_key_is_read() {
     );
     assert_eq!(server.env, [("A".to_owned(), "1".to_owned())]);
     assert_eq!((server.startup_timeout, server.timeout), (Duration::from_secs(30), Duration::from_secs(10)));
-    assert_eq!((server.shutdown_timeout, server.max_line), (Duration::from_millis(500), 1 << 20));
+    assert_eq!((server.shutdown, server.max_line), (Grace::each(Duration::from_millis(500)), 1 << 20));
     assert_eq!(server.protocol.revision(), Some("2025-06-18"));
     assert_eq!(server.client, json!({"roots": {}, "sampling": {"tools": {}}}));
     let answers = &suite.respond.entries[0];

@@ -1,10 +1,11 @@
 //! A server definition to a [`Server`].
 
 use super::{Restart, Server, name_of, variables};
+use crate::child::Grace;
 use crate::diagnostic::did_you_mean;
 use crate::mcp::cassette::{Cassette, Deck};
 use crate::mcp::era::Protocol;
-use crate::schema::{CLIENT, SERVER, Takes};
+use crate::schema::{CLIENT, SERVER, SHUTDOWN, Takes};
 use crate::source::reader::{Fields, Given, Reader};
 use crate::source::{Entry, Json, Kind, Node, Span};
 use crate::suite::Setting;
@@ -242,9 +243,10 @@ impl Definition<'_, '_> {
         if let Some(timeout) = self.take(fields, "timeout").and_then(|given| self.reader.duration(given)) {
             server.timeout = timeout;
         }
-        if let Some(timeout) = self.take(fields, "shutdownTimeout").and_then(|given| self.reader.duration(given)) {
-            server.shutdown_timeout = timeout;
-        }
+        server.shutdown = match self.take(fields, "shutdownTimeout") {
+            Some(given) => self.shutdown(given),
+            None => self.setting.shutdown,
+        };
         if let Some(mut given) = self.take(fields, "readyPattern") {
             if let Kind::String(text) = &mut given.value.kind {
                 *text = text.replace("$${", "${");
@@ -257,6 +259,22 @@ impl Definition<'_, '_> {
             let text = self.reader.text(given);
             server.fixture = text.and_then(|text| self.folder(&text, span, "fixture", &[&folder]));
         }
+    }
+
+    /// One duration for both stages, or one for each; a stage that is left out keeps its default.
+    fn shutdown(&mut self, given: Given) -> Grace {
+        let mut grace = self.setting.shutdown;
+        if !matches!(given.value.kind, Kind::Map(_)) {
+            return self.reader.duration(given).map_or(grace, Grace::each);
+        }
+        let Some(mut fields) = self.reader.fields(given.value, &SHUTDOWN) else { return grace };
+        for (name, stage) in [("stdin", &mut grace.stdin), ("term", &mut grace.term)] {
+            if let Some(duration) = fields.take(name).and_then(|given| self.reader.duration(given)) {
+                *stage = duration;
+            }
+        }
+        self.reader.finish(fields);
+        grace
     }
 
     fn variable(&mut self, Entry { key, key_span, value }: Entry) -> Option<(String, String)> {

@@ -32,7 +32,7 @@ impl Server {
             endpoint: self.endpoint(&fill).map_err(|why| Fault::new(Code::StartFailed, why))?,
             startup_timeout: self.startup_timeout,
             ready_pattern: self.ready_pattern.clone(),
-            shutdown_timeout: self.shutdown_timeout,
+            shutdown: self.shutdown,
             protocol: self.protocol.clone(),
             capabilities: capabilities.clone(),
             barrier: self.barrier,

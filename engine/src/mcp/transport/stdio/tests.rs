@@ -5,8 +5,9 @@ use crate::mcp::message::{Kind, Message};
 use crate::source::Json;
 use serde_json::json;
 use std::path::PathBuf;
+use std::time::Duration;
 
-const GRACE: Duration = Duration::from_secs(5);
+const GRACE: Grace = Grace::each(Duration::from_secs(5));
 /// Far more than anything here takes: a hang must fail, not hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 const MAX_LINE: usize = 64 * 1024 * 1024;
@@ -211,7 +212,7 @@ fn a_server_that_only_writes_does_not_fill_the_memory() {
         let before = stdio.inbox.queued_bytes();
         stdio.drain();
         assert!(stdio.inbox.queued_bytes() < before + MAX_QUEUED);
-        let closed = stdio.close(Duration::from_millis(50)).await;
+        let closed = stdio.close(Grace::each(Duration::from_millis(50))).await;
         assert_eq!(closed.by, "term");
         assert!(closed.dropped > 0);
     });
@@ -304,7 +305,7 @@ fn a_server_that_ignores_everything_is_killed_with_its_children() {
         let mut stdio = fixture(&flags);
         stdio.send(&echo(1, "up")).await.expect("sent");
         until_answer(&mut stdio, 1).await;
-        let closed = stdio.close(Duration::from_millis(50)).await;
+        let closed = stdio.close(Grace::each(Duration::from_millis(50))).await;
         assert_eq!((closed.by, closed.exit.and_then(|exit| exit.signal)), ("kill", Some(9)));
         for pid in std::fs::read_to_string(pids).expect("noted").lines() {
             assert!(!std::path::Path::new("/proc").join(pid).exists(), "{pid} is gone");
