@@ -1,6 +1,8 @@
 //! What hooks return, whatever wire they were called over: a result, or an error with a code.
 
 use serde_json::{Value, json};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 
 /// A result, or a code with a message.
 pub(crate) type Done = Result<Value, (i64, &'static str)>;
@@ -43,6 +45,7 @@ fn observe(event: &Value) -> Value {
     let test = text(&event["data"]["test"]["name"]);
     match test.strip_prefix("report ") {
         Some("panic") => panic!("told to panic in observe"),
+        Some("hang") => hang(&Value::Null),
         Some(name) => json!([{ "name": name, "text": "named\n" }]),
         None => json!([{ "text": format!("{test}\n") }]),
     }
@@ -51,6 +54,7 @@ fn observe(event: &Value) -> Value {
 fn transform(mut suite: Value) -> Done {
     match suite["x-hostile"].as_str().unwrap_or_default() {
         "panic" => panic!("told to panic in transform"),
+        "hang" => hang(&suite["x-mark"]),
         "list" => return Ok(json!([])),
         "refuse" => return Err((7, "no")),
         "unknown-key" => suite["tools"][0]["expct"] = Value::Null,
@@ -58,6 +62,22 @@ fn transform(mut suite: Value) -> Done {
         _ => {}
     }
     Ok(suite)
+}
+
+/// Never answers; says so with a file, where one is named.
+pub(crate) fn hang(mark: &Value) -> ! {
+    if let Some(path) = mark.as_str() {
+        std::fs::write(path, "").expect("the mark is written");
+    }
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Closes stdout, and lives on until it is killed.
+pub(crate) fn close() -> ! {
+    let error = Command::new("sh").args(["-c", "exec >&-; while read -r line; do :; done; exec sleep 1000"]).exec();
+    panic!("sh does not start: {error}");
 }
 
 fn text(value: &Value) -> &str {

@@ -33,9 +33,8 @@ fn call(id: &Value, params: &Value) -> Option<String> {
             eprintln!("told to crash");
             std::process::exit(3);
         }
-        "hang" => loop {
-            std::thread::park();
-        },
+        "hang" => deeds::hang(&arguments["expected"]["mark"]),
+        "close" => deeds::close(),
         "late" => {
             std::thread::sleep(Duration::from_millis(arguments["expected"]["ms"].as_u64().unwrap_or(1500)));
         }

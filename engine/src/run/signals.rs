@@ -1,6 +1,7 @@
 //! The signals that end a run, and a thread that hears them for those who cannot listen themselves.
 
 use std::io;
+use std::thread::JoinHandle;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
@@ -29,10 +30,12 @@ impl Signals {
     }
 }
 
-/// Hears signals on a thread of its own: whoever waits for an extension cannot. Dropping it ends the watch.
+/// Hears signals on a thread of its own: whoever waits for an extension cannot. Dropping it ends the watch, after what a
+/// signal has begun: whoever sees a plugin die of it does not get to say something else first.
 #[derive(Debug)]
 pub struct Watch {
-    _end: oneshot::Sender<()>,
+    end: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Watch {
@@ -45,7 +48,7 @@ impl Watch {
             let _inside = runtime.enter();
             Signals::listen()?
         };
-        std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             runtime.block_on(async {
                 loop {
                     tokio::select! {
@@ -56,7 +59,7 @@ impl Watch {
                 }
             });
         })?;
-        Ok(Watch { _end: end })
+        Ok(Watch { end: Some(end), thread: Some(thread) })
     }
 
     /// A signal ends everything at once: there is nothing to report yet, or any more.
@@ -65,5 +68,14 @@ impl Watch {
             crate::child::kill_everything();
             std::process::exit(130);
         })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        drop(self.end.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
     }
 }

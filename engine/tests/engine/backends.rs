@@ -22,7 +22,10 @@ struct Row {
 
 const FINE: [&str; 6] = ["passed"; 6];
 
-const TABLE: [Row; 8] = [
+const AFTER_A_CRASH: [&str; 6] =
+    ["passed", "passed", "faulted (crashed)", "faulted (crashed)", "passed", "faulted (crashed)"];
+
+const TABLE: [Row; 9] = [
     Row { deeds: ["pass", "pass"], outcome: "passed", next: FINE },
     Row { deeds: ["fail", "fail"], outcome: "failed", next: FINE },
     Row { deeds: ["unknown", "unknown"], outcome: "faulted (tool_not_exposed)", next: FINE },
@@ -30,15 +33,13 @@ const TABLE: [Row; 8] = [
     Row { deeds: ["garbage-message", "neither"], outcome: "faulted (malformed_response)", next: FINE },
     Row { deeds: ["huge", "huge"], outcome: "faulted (malformed_response)", next: FINE },
     Row { deeds: ["loop", "{ do: late, ms: 3300 }"], outcome: "faulted (timeout)", next: FINE },
-    Row {
-        deeds: ["panic", "crash"],
-        outcome: "faulted (crashed)",
-        next: ["passed", "passed", "faulted (crashed)", "faulted (crashed)", "passed", "faulted (crashed)"],
-    },
+    Row { deeds: ["panic", "crash"], outcome: "faulted (crashed)", next: AFTER_A_CRASH },
+    // One that closes its stdout and lives on can answer nothing, whatever time it has.
+    Row { deeds: ["panic", "close"], outcome: "faulted (crashed)", next: AFTER_A_CRASH },
 ];
 
 /// A place where `$hostile` runs on this backend, with little time for a call where it is to run out.
-fn place(backend: &str, deeds: &[&str], hasty: bool) -> Place {
+pub(crate) fn place(backend: &str, deeds: &[&str], hasty: bool) -> Place {
     let place = Place::with_fixture(&[], &suite("", deeds));
     let config = place.read("mcptest.yml");
     std::fs::copy(guest("hostile"), place.path("hostile.wasm")).expect("a copy");

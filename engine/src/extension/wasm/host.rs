@@ -60,14 +60,18 @@ impl Host {
     /// Ends every call that is running, but for those that end by themselves in a moment; `longest` is the most that one
     /// may take otherwise.
     pub(super) fn interrupt(&self, longest: Duration) {
-        if self.hurried.swap(true, Ordering::Relaxed) {
-            return;
+        if !self.hurried.swap(true, Ordering::Relaxed) {
+            std::thread::sleep(MOMENT);
         }
-        std::thread::sleep(MOMENT);
         // Guests are stopped where they look at the epoch, and those that began before look for one within this.
         for _ in 0..=longest.as_millis() / TICK.as_millis() + 1 {
             self.engine.increment_epoch();
         }
+    }
+
+    /// How long a call that begins now may take, where it may usually take this.
+    pub(super) fn patience(&self, usual: Duration) -> Duration {
+        if self.hurried.load(Ordering::Relaxed) { usual.min(MOMENT) } else { usual }
     }
 
     /// The runtime that drives timers and files of guests that were granted some; made when it is first needed.
