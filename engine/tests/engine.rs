@@ -11,6 +11,8 @@ mod kit;
 mod aegis;
 #[path = "engine/asking.rs"]
 mod asking;
+#[path = "engine/authors.rs"]
+mod authors;
 #[path = "engine/backends.rs"]
 mod backends;
 #[path = "engine/cache.rs"]

@@ -4,6 +4,8 @@ use serde_json::{Value, json};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
+pub(crate) const TOOLS: [&str; 4] = ["hostile", "report.observe", "report.finish", "transform.suite"];
+
 /// A result, or a code with a message.
 pub(crate) type Done = Result<Value, (i64, &'static str)>;
 
@@ -14,6 +16,19 @@ pub(crate) fn call(hook: &str, arguments: &Value) -> Done {
         "report.finish" => Ok(json!([{ "text": "finished\n" }])),
         "transform.suite" => transform(arguments["suite"].clone()),
         _ => judge(arguments),
+    }
+}
+
+/// What a careful plugin says of what it does not have, and of arguments that are none.
+pub(crate) fn refuse(hook: &str, arguments: &Value) -> Result<(), (i64, &'static str)> {
+    match hook {
+        "report.observe" if arguments["event"].is_object() => Ok(()),
+        "report.finish" => Ok(()),
+        "transform.suite" if arguments["suite"].is_object() => Ok(()),
+        "hostile" if arguments["expected"]["do"].is_string() => Ok(()),
+        "" => Err((-32602, "a tool is needed")),
+        hook if TOOLS.contains(&hook) => Err((-32602, "the arguments are wrong")),
+        _ => Err((-32601, "no such hook")),
     }
 }
 

@@ -10,15 +10,15 @@ pub(crate) fn serve(options: &Options) {
     for line in std::io::stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line.expect("text")).expect("a request is JSON");
         if options.mcp {
-            mcp::answer(&request).iter().for_each(|answer| raw(format!("{answer}\n").as_bytes()));
+            mcp::answer(&request, options.careful).iter().for_each(|answer| raw(format!("{answer}\n").as_bytes()));
             continue;
         }
         let (id, params) = (&request["id"], &request["params"]);
         match request["method"].as_str() {
             Some("handshake") if options.bound => handshake(options, id),
             Some("execute") if options.bound => {
-                let tool = params["tool"].as_str().expect("a tool");
-                answer(options, id, tool, &params["arguments"]);
+                let tool = params["tool"].as_str().or(options.careful.then_some(""));
+                answer(options, id, tool.expect("a tool"), &params["arguments"]);
             }
             Some(method) if !options.bound => answer(options, id, method, params),
             _ => say(&json!({ "id": id, "error": { "code": -32601, "message": "no such method" } })),
@@ -45,6 +45,9 @@ fn handshake(options: &Options, id: &Value) {
 }
 
 fn answer(options: &Options, id: &Value, hook: &str, arguments: &Value) {
+    if let (true, Err((code, message))) = (options.careful, deeds::refuse(hook, arguments)) {
+        return say(&json!({ "id": id, "error": { "code": code, "message": message } }));
+    }
     let good = json!({ "id": id, "result": true });
     match arguments["expected"]["do"].as_str().unwrap_or_default() {
         "hang" => deeds::hang(&arguments["expected"]["mark"]),

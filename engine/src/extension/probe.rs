@@ -38,6 +38,15 @@ impl Probe {
     }
 }
 
+/// How a process took the end of its stdin, from what is worth telling of it.
+pub(super) fn ended(notices: Vec<String>) -> Vec<Probe> {
+    let what = "the end of its stdin";
+    match notices.is_empty() {
+        true => vec![Probe::held(what)],
+        false => notices.into_iter().map(|notice| Probe::failed(what, format!("it {notice}"))).collect(),
+    }
+}
+
 /// How a plugin took params or arguments in which there is nothing to judge: whatever it says, it must not be yes.
 pub(super) fn judged_nothing(what: String, result: &str) -> Probe {
     let passes = match serde_json::from_str::<serde_json::Value>(result) {

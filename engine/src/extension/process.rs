@@ -184,6 +184,16 @@ impl Process {
         }
     }
 
+    /// Ends it where it runs; says what is worth telling.
+    fn end(&self, state: &mut State) -> Vec<String> {
+        let name = &self.name;
+        let over = Fault::new(Code::Crashed, name, format!("plugin `{name}` was ended with the run"));
+        match std::mem::replace(state, State::Lost(over)) {
+            State::Running(pipe, _) => pipe.close(self.timeout, &self.hurry),
+            State::Unborn | State::Lost(_) => Vec::new(),
+        }
+    }
+
     /// One exchange with a running plugin.
     fn exchange(&self, pipe: &mut Pipe, hook: &str, arguments: &str) -> Result<String, Fault> {
         let (began, patience) = (Instant::now(), self.patience(hook));
@@ -255,14 +265,7 @@ impl Wire for Process {
     }
 
     fn close(&self) -> Vec<String> {
-        let name = &self.name;
-        let over = Fault::new(Code::Crashed, name, format!("plugin `{name}` was ended with the run"));
-        match std::mem::replace(&mut *self.state(), State::Lost(over)) {
-            State::Running(pipe, _) => {
-                let notices = pipe.close(self.timeout, &self.hurry);
-                notices.into_iter().map(|notice| format!("plugin `{name}` {notice}")).collect()
-            }
-            State::Unborn | State::Lost(_) => Vec::new(),
-        }
+        let notices = self.end(&mut self.state());
+        notices.into_iter().map(|notice| format!("plugin `{}` {notice}", self.name)).collect()
     }
 }

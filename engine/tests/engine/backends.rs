@@ -64,7 +64,7 @@ pub(crate) fn place(backend: &str, deeds: &[&str], hasty: bool) -> Place {
             format!("plugins: {{ bad: {{ manifest: ., timeout: {timeout} }} }}\n")
         }
         "mcp_http" => {
-            let url = format!("http://{}/mcp", service(&place));
+            let url = format!("http://{}/mcp", service(&place, &[]));
             let table =
                 format!("[plugin.mcp_http]\nurl = \"{url}\"\ntimeout_sec = {}\n", timeout.trim_end_matches('s'));
             place.write("plugin.toml", &format!("{head}runtime = \"mcp_http\"\n{table}"));
@@ -84,12 +84,12 @@ pub(crate) fn place(backend: &str, deeds: &[&str], hasty: bool) -> Place {
 }
 
 /// Starts the scripted service; it ends with the place.
-fn service(place: &Place) -> String {
+pub(crate) fn service(place: &Place, flags: &[&str]) -> String {
     let file = place.path("address").to_str().expect("text").to_owned();
     // The shell ends the service when the test's end of the pipe is gone.
-    let script = "\"$0\" --http \"$1\" & read -r line; kill $!";
+    let script = "\"$0\" $2 --http \"$1\" & read -r line; kill $!";
     let mut shell = Command::new("sh");
-    shell.args(["-c", script, &fixture_plugin(), &file]).stdin(Stdio::piped()).stdout(Stdio::null());
+    shell.args(["-c", script, &fixture_plugin(), &file, &flags.join(" ")]).stdin(Stdio::piped()).stdout(Stdio::null());
     let child = shell.spawn().expect("a shell");
     SERVICES.lock().expect("no panic").push(child);
     let deadline = Instant::now() + Duration::from_secs(20);

@@ -73,7 +73,7 @@ fn it_is_named_in_three_ways() {
     }
 }
 
-fn executable(place: &Place, name: &str) {
+pub(crate) fn executable(place: &Place, name: &str) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o755)).expect("a mode");
 }

@@ -8,7 +8,7 @@
 //! ```
 
 use super::cases::{File, told};
-use super::{CheckArgs, load};
+use super::{CheckArgs, load, tell_fault};
 use crate::cli::{BAD_INPUT, FAILED, OK, Talk, screen};
 use crate::extension::{Argument, Code, Extension, Fault, Probe, Request, Role};
 use crate::reporter::text::count;
@@ -31,6 +31,14 @@ pub(super) fn check(args: &CheckArgs, talk: &Talk) -> u8 {
         Err(code) => return code,
     };
     let extension = &*live.extension;
+    let mut probes = match extension.introduce() {
+        Some(Err(fault)) => {
+            registry.close();
+            return tell_fault(&fault);
+        }
+        Some(Ok(_)) => vec![Probe::held("its handshake")],
+        None => Vec::new(),
+    };
     let (mut held, mut problems) = (0, Vec::new());
     let mut arguments = Vec::new();
     for path in &args.cases {
@@ -52,7 +60,7 @@ pub(super) fn check(args: &CheckArgs, talk: &Talk) -> u8 {
             arguments.extend(file.cases.iter().filter_map(|case| Some((matcher.clone(), case.expected.clone()?))));
         }
     }
-    let mut probes = samples(extension);
+    probes.extend(samples(extension));
     if extension.manifest().is(Role::Matcher) {
         let (more, found) = nasty(extension, &arguments);
         held += more;
@@ -172,7 +180,11 @@ fn twice(extension: &dyn Extension, matcher: &str, expected: &str, actual: &str)
     let wrong = |fault: Fault| {
         let gone = !matches!(fault.code, Code::MalformedResponse | Code::ExtensionError);
         let is_lost = gone && extension.judges_late();
-        let advice = if is_lost { "; answer what you cannot judge with `false`, or with the error -32602" } else { "" };
+        let advice = if is_lost && matches!(fault.code, Code::Crashed | Code::Timeout) {
+            "; answer what you cannot judge with `false`, or with the error -32602"
+        } else {
+            ""
+        };
         Wrong { why: format!("{}: {}{advice}", about(), told(fault)), is_lost }
     };
     let first = match extension.evaluate(&request) {

@@ -42,7 +42,7 @@ pub(in crate::extension) enum Way {
 /// A server and how it stands with it.
 pub(super) struct Client {
     name: Arc<str>,
-    way: Way,
+    pub(super) way: Way,
     pub(super) timeout: Duration,
     pub(super) link: Option<(Connection, Vec<String>)>,
     /// What it said in its handshake.

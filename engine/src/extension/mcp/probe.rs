@@ -1,10 +1,10 @@
-//! What no run does to an MCP server, and its author wants to know: a method and a tool that it cannot have, and arguments
-//! of the wrong kind. How servers refuse them differs from SDK to SDK; that they do is what counts.
+//! What no run does to an MCP server, and its author wants to know: a method and a tool that it cannot have, arguments of
+//! the wrong kind, and then the end. How servers refuse them differs from SDK to SDK; that they do is what counts.
 
-use super::client::Client;
+use super::client::{Client, Way};
 use super::result::{self, Outcome};
 use crate::extension::fault::plain;
-use crate::extension::probe::{Probe, judged_nothing};
+use crate::extension::probe::{self, Probe, judged_nothing};
 use crate::mcp::fault::Code;
 use crate::mcp::message::Kind;
 use crate::source::Json;
@@ -23,7 +23,7 @@ enum Took {
 }
 
 impl Client {
-    /// Says how it takes what it should refuse; it is started where it does not run yet.
+    /// Says how it takes what it should refuse, and, where it is a process, the end of its stdin; it is started where it does not run yet.
     pub(super) async fn probe(&mut self) -> Vec<Probe> {
         let hook = match self.introduce().await {
             Ok(introduced) => introduced.tools.into_iter().next(),
@@ -58,6 +58,9 @@ impl Client {
                     return probes;
                 }
             });
+        }
+        if let Way::Stdio { .. } = self.way {
+            probes.extend(probe::ended(self.close(false).await));
         }
         probes
     }

@@ -1,12 +1,12 @@
-//! What no run does to a plugin, and its author wants to know: a method and a tool that it cannot have, and params of the
-//! wrong kind.
+//! What no run does to a plugin, and its author wants to know: a method and a tool that it cannot have, params of the
+//! wrong kind, and then the end.
 
 use super::line::Answer;
 use super::pipe::{Pipe, Trouble};
 use super::{EXECUTE, Process, Speech, State, handshake};
 use crate::extension::fault::{Code, Fault, plain};
 use crate::extension::plugin::words::METHOD_NOT_FOUND;
-use crate::extension::probe::{Introduced, Probe, judged_nothing};
+use crate::extension::probe::{self, Introduced, Probe, judged_nothing};
 
 /// A method, and a tool, that no plugin has.
 const UNKNOWN: &str = "mcptest-unknown";
@@ -23,7 +23,7 @@ impl Process {
         Some(met.map(handshake::Manifest::introduced))
     }
 
-    /// Says how it takes what it should refuse; it is started where it does not run yet.
+    /// Says how it takes what it should refuse, and the end of its stdin; it is started where it does not run yet.
     pub(super) fn probe_it(&self) -> Vec<Probe> {
         let mut state = self.state();
         if let State::Unborn = *state {
@@ -56,19 +56,21 @@ impl Process {
         };
         for (method, params) in params {
             let what = format!("the params {params}");
-            let answer = pipe.exchange(&method, &params, self.patience(&method));
-            let over = answer.is_err();
-            probes.push(match answer {
-                Ok(Answer::Error { .. }) => Probe::held(what),
-                Ok(Answer::Result(result)) => judged_nothing(what, &result),
+            match pipe.exchange(&method, &params, self.patience(&method)) {
+                Ok(Answer::Error { .. }) => probes.push(Probe::held(what)),
+                Ok(Answer::Result(result)) => probes.push(judged_nothing(what, &result)),
                 Err(trouble) => {
-                    Probe::failed(what, told(trouble, pipe) + "; -32602 is the error for params that cannot be used")
+                    let gone = matches!(trouble, Trouble::Ended { .. });
+                    let problem = told(trouble, pipe) + "; -32602 is the error for params that cannot be used";
+                    probes.push(Probe::failed(what, problem));
+                    if gone {
+                        return probes;
+                    }
+                    break;
                 }
-            });
-            if over {
-                break;
             }
         }
+        probes.extend(probe::ended(self.end(&mut state)));
         probes
     }
 
@@ -82,7 +84,7 @@ impl Process {
             Ok(Answer::Result(result)) => Probe::failed(
                 what,
                 format!(
-                    "it answers {}: look at `method`, and answer others with the error {METHOD_NOT_FOUND}",
+                    "it answers {}: look at what it is asked for, and answer others with the error {METHOD_NOT_FOUND}",
                     plain(&result)
                 ),
             ),
