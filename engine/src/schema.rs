@@ -7,6 +7,7 @@ mod expect;
 mod extension;
 mod ipc;
 mod json;
+mod plugin;
 mod step;
 mod suite;
 mod table;
@@ -38,6 +39,11 @@ pub fn event() -> Value {
 /// The JSON Schema (2020-12) of one frame of the coprocess protocol.
 pub fn ipc() -> Value {
     ipc::document()
+}
+
+/// The JSON Schema (2020-12) of one message of the subprocess protocol of plugins.
+pub fn plugin() -> Value {
+    plugin::document()
 }
 
 #[cfg(test)]

@@ -47,6 +47,8 @@ mod layers;
 mod plugins;
 #[path = "engine/plugins_bound.rs"]
 mod plugins_bound;
+#[path = "engine/protocol.rs"]
+mod protocol;
 #[path = "engine/seeds.rs"]
 mod seeds;
 #[path = "engine/select.rs"]

@@ -33,8 +33,8 @@ pub const PROTOCOL_VERSION: u64 = 1;
 pub const ENVIRONMENT: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
 
 /// The names of the two methods of a bound plugin.
-const HANDSHAKE: &str = "handshake";
-const EXECUTE: &str = "execute";
+pub(crate) const HANDSHAKE: &str = "handshake";
+pub(crate) const EXECUTE: &str = "execute";
 
 /// A plugin that is a program.
 #[derive(Debug)]
