@@ -43,6 +43,7 @@ fn judge(arguments: &Value) -> Done {
         "unknown" => Err((-32601, "no such matcher")),
         "invalid" => Err((-32602, "only known now")),
         "internal" => Err((7, "something broke")),
+        "unexpected" => Err((-32603, "nobody expected that")),
         "huge" => fail("x".repeat(2 * 1024 * 1024)),
         "nothing" => Ok(Value::Null),
         "text" => Ok(json!("true")),

@@ -152,6 +152,27 @@ fn a_server_that_crashed_is_started_again_and_that_is_told() {
 }
 
 #[test]
+fn a_server_is_started_as_its_manifest_says() {
+    let place = place("mcp_stdio", &["environment", "folder"], false);
+    std::fs::create_dir(place.path("sub")).expect("a folder");
+    let manifest = place.read("plugin.toml");
+    place.write("plugin.toml", &format!("{manifest}working_dir = \"sub\"\nenv = {{ ADDED = \"1\" }}\n"));
+    let mut command = place.command(&["run", "--json"]);
+    command.env("SECRET_TOKEN", "s3cr3t-value").env("LANG", "C.UTF-8").env("TMPDIR", "/tmp");
+    let report: Value = serde_json::from_str(&said(command.output().expect("it runs")).stdout).expect("a report");
+    let messages = crate::kit::messages(&report);
+    let mut names: Vec<&str> = messages[0].lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["ADDED", "HOME", "LANG", "MCPTEST_SESSION", "PATH", "TMPDIR"]);
+    assert_eq!(messages[1], place.path("sub").canonicalize().expect("a folder").to_str().expect("text"));
+    // One that never answers the handshake has the time that its manifest gives it, not that of a call.
+    let head = manifest.split("command = ").next().expect("a head");
+    place.write("plugin.toml", &format!("{head}command = [\"sleep\", \"1000\"]\nstartup_timeout_sec = 1\n"));
+    let report = self::report(&place);
+    assert_eq!(verdicts(&report), ["1: faulted (timeout)", "2: faulted (timeout)"], "{report:#}");
+}
+
+#[test]
 fn requests_over_http_are_tried_again_and_every_attempt_is_told() {
     for (deed, outcome, attempts) in [
         ("busy", "1: passed", 2),

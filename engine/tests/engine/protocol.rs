@@ -38,8 +38,8 @@ fn exchanged(place: &Place) -> BTreeMap<String, [usize; 2]> {
     let mut counts = BTreeMap::<String, [usize; 2]>::new();
     let (requests, answers) = (lines("requests"), lines("answers"));
     assert_eq!(requests.len(), answers.len());
-    for (request, answer) in requests.iter().zip(&answers) {
-        assert_eq!(request["id"], answer["id"]);
+    for (at, (request, answer)) in requests.iter().zip(&answers).enumerate() {
+        assert_eq!((&request["id"], &answer["id"]), (&json!(at + 1), &json!(at + 1)), "minted, and echoed");
         assert_eq!(problem("request", request), None, "{request}");
         assert_eq!(problem("answer", answer), None, "{answer}");
         assert!(is_message(request) && is_message(answer), "each is one of the two: {request} {answer}");
@@ -74,6 +74,7 @@ fn every_message_of_a_run_fits_the_schema() {
     let place = tapped(&[&fixture_plugin(), "--bound"], tools, &suite);
     let said = place.mcptest(&["run", "--reporter", "it=report.txt"]);
     assert_eq!(said.code, 1, "{}{}", said.stdout, said.stderr);
+    assert_eq!(mcptest_engine::extension::PROTOCOL_VERSION, 1);
     let counts = exchanged(&place);
     assert_eq!((counts["handshake"], counts["transform.suite"], counts["report.finish"]), ([1, 0], [1, 0], [1, 0]));
     assert_eq!(counts["matcher"], [4, 2]);

@@ -166,6 +166,8 @@ impl Client {
                     self.crashes += 1;
                 }
                 Code::LaunchFailed | Code::HandshakeFailed => self.lost = Some(fault.clone()),
+                // It never got as far as a call.
+                Code::Timeout if self.link.is_none() => self.lost = Some(fault.clone()),
                 _ => {}
             }
         }
@@ -228,6 +230,7 @@ impl Client {
         };
         let target = Target { startup_timeout: startup, ..target };
         let mut connection = Connection::start(target).map_err(launch_failed)?;
+        let began = Instant::now();
         let begun = connection.begin(true, &mut self.seen).await.map(|introduction| self.introduction = introduction);
         if let Err(fault) = begun {
             connection.close(true, &mut self.seen).await;
@@ -242,8 +245,13 @@ impl Client {
                 ServerCode::StartFailed => {
                     Fault::new(Code::Crashed, &name, format!("plugin `{name}` ended in its handshake: {fault}"))
                 }
-                _ => Fault::new(Code::HandshakeFailed, &name, format!("plugin `{name}`: {fault}"))
-                    .hint("if it needs longer to start, raise `startup_timeout_sec` in its `plugin.toml`"),
+                _ if began.elapsed() >= startup => {
+                    let key = if let Way::Http(_) = self.way { "timeout_sec" } else { "startup_timeout_sec" };
+                    let message = format!("plugin `{name}` did not answer the handshake within {startup:?}");
+                    Fault::new(Code::Timeout, &name, message)
+                        .hint(format!("if it needs longer to start, raise `{key}` in its `plugin.toml`"))
+                }
+                _ => Fault::new(Code::HandshakeFailed, &name, format!("plugin `{name}`: {fault}")),
             });
         }
         let tools = self.tools(&mut connection, startup).await?;
