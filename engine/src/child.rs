@@ -94,7 +94,9 @@ impl Child {
             stdout: Receiver::from_owned_fd(stdout.into()).map_err(failed)?,
             stderr: Receiver::from_owned_fd(stderr.into()).map_err(failed)?,
         };
-        let process = tokio::process::Command::from(command).spawn().map_err(failed)?;
+        guard::expect(&id);
+        let process =
+            tokio::process::Command::from(command).spawn().inspect_err(|_| guard::forget(&id)).map_err(failed)?;
         let leader = process.id().ok_or_else(|| failed(io::Error::other("it has no process id")))?;
         let child = Child { process, exit: None, by: "itself", tree: Tree::register(leader, id), gone: false };
         if tree::is_ending() {

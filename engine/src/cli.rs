@@ -1,6 +1,5 @@
 //! The command line: one file per subcommand, and the only place that turns a problem into an exit code.
 
-#[cfg(feature = "wasm")]
 mod cache;
 mod call;
 mod check;
@@ -18,6 +17,7 @@ mod run;
 mod schema;
 mod screen;
 
+use crate::child::guard;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -114,8 +114,7 @@ enum Command {
         #[command(subcommand)]
         command: extension::ExtensionCommand,
     },
-    /// Keep house in the folder of compiled extensions
-    #[cfg(feature = "wasm")]
+    /// Keep house in the cache folder: compiled extensions, results of calls
     Cache {
         #[command(subcommand)]
         command: CacheCommand,
@@ -126,9 +125,6 @@ enum Command {
         #[arg(value_enum)]
         shell: clap_complete::Shell,
     },
-    /// End the servers of an engine that was killed
-    #[command(name = crate::child::guard::COMMAND, hide = true)]
-    Guard,
     /// Be the client that the official conformance suite judges: use everything that the server at URL has
     #[command(hide = true)]
     ConformanceClient {
@@ -137,13 +133,16 @@ enum Command {
         url: String,
     },
     /// Be an MCP server on stdin and stdout, to try mcptest with nothing else installed
-    DemoServer,
+    DemoServer {
+        /// Be one over Streamable HTTP instead, on PORT of this machine (any that is free without it), and print the URL
+        #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "0")]
+        http: Option<u16>,
+    },
 }
 
-#[cfg(feature = "wasm")]
 #[derive(Debug, Subcommand)]
 enum CacheCommand {
-    /// Remove all compiled extensions
+    /// Remove all compiled extensions, and the results of calls that SDKs asked to keep
     Clean,
 }
 
@@ -254,7 +253,12 @@ struct RunArgs {
 
 /// Runs the command line to its exit code.
 pub fn main() -> ExitCode {
+    if guard::is_called() {
+        guard::watch();
+        return ExitCode::from(OK);
+    }
     let Cli { command, talk } = Cli::parse();
+    guard::arm();
     let code = match command {
         Command::Run(args) => run::run(*args, &talk),
         Command::Exec(args) => exec::exec(*args, &talk),
@@ -265,19 +269,19 @@ pub fn main() -> ExitCode {
         Command::Schema { what } => schema::schema(what),
         #[cfg(feature = "wasm")]
         Command::Extension { command } => extension::run(command, &talk),
-        #[cfg(feature = "wasm")]
         Command::Cache { command: CacheCommand::Clean } => cache::clean(),
         Command::Completions { shell } => completions::completions(shell),
-        Command::Guard => {
-            crate::child::guard::watch();
-            OK
-        }
         Command::ConformanceClient { url } => conformance::conformance_client(&url, &talk),
-        Command::DemoServer => match crate::demo::main() {
-            Ok(()) => OK,
-            Err(_) => FAILED,
+        Command::DemoServer { http } => match (crate::demo::main(http), http) {
+            (Ok(()), _) => OK,
+            (Err(error), Some(port)) => {
+                screen::tell(&format!("error: cannot serve port {port}: {error}\n"));
+                FAILED
+            }
+            (Err(_), None) => FAILED,
         },
     };
+    guard::dismiss();
     ExitCode::from(code)
 }
 

@@ -21,6 +21,7 @@ mod verdict;
 
 use crate::diagnostic::Diagnostics;
 use crate::suite::server::Server;
+pub use cache::{clean_calls, place as calls_folder};
 use frame::{Refusal, Request, response};
 use methods::Methods;
 pub use methods::NAMES as METHODS;
@@ -62,7 +63,6 @@ pub type Planner = Box<dyn FnMut(&str) -> Result<Planned, Diagnostics>>;
 /// Serves one SDK to the end.
 pub fn serve(options: Options) -> std::io::Result<()> {
     crate::child::become_subreaper();
-    crate::child::guard::arm();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let output = Rc::new(Output::new()?);
@@ -70,7 +70,6 @@ pub fn serve(options: Options) -> std::io::Result<()> {
         let mut methods = Methods::new(options);
         converse(&mut Input::new()?, &output, &mut methods, &mut ending).await;
         methods.close().await;
-        crate::child::guard::dismiss();
         Ok(())
     })
 }

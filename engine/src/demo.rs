@@ -1,6 +1,6 @@
 //! A small but complete MCP server inside the binary, for the quickstart and the docs.
 //!
-//! It speaks both eras over stdio, whichever the client begins with: tools, resources with subscriptions, prompts,
+//! It speaks both eras, over stdio or over HTTP, whichever the client begins with: tools, resources with subscriptions, prompts,
 //! completion, logging, progress and cancellation, and it asks the client for sampling, elicitation and roots when the
 //! client has declared them. One thread reads; a call that may wait runs on a thread of its own, so that pings,
 //! cancellations and the client's answers are read meanwhile.
@@ -8,6 +8,7 @@
 mod completion;
 mod connection;
 mod dispatch;
+mod http;
 mod lifecycle;
 mod modern;
 mod prompts;
@@ -18,9 +19,12 @@ mod tools;
 use connection::Connection;
 use std::io::{self, BufRead, Write};
 
-/// Serves this process's stdin and stdout until the input ends.
-pub fn main() -> io::Result<()> {
-    serve(io::stdin().lock(), io::stdout())
+/// Serves this process's stdin and stdout until the input ends, or else clients of a port.
+pub fn main(port: Option<u16>) -> io::Result<()> {
+    match port {
+        Some(port) => http::main(port),
+        None => serve(io::stdin().lock(), io::stdout()),
+    }
 }
 
 /// Serves one client until `input` ends; calls still under way are dropped then.

@@ -20,6 +20,7 @@
 //! | event | something that happened, numbered |
 //! | reporter | turns events into one output |
 
+pub mod cache;
 pub mod child;
 pub mod cli;
 pub mod config;

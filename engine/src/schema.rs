@@ -7,7 +7,6 @@ mod expect;
 mod extension;
 mod ipc;
 mod json;
-mod plugin;
 mod step;
 mod suite;
 mod table;
@@ -15,6 +14,7 @@ mod table;
 pub use config::{AUTH, CLIENT, CONFIG, CONFIG_ONLY, SERVER, SHUTDOWN, TLS};
 pub use expect::{CHECK, EXPECT, PERFORMANCE};
 pub use extension::{EXTENSION, EXTENSION_LIMITS, IMPORTS, PLUGIN, SUBPROCESS_MATCHER};
+pub(crate) use ipc::{closed, reference};
 pub use step::{ACTIONS, CANCEL_AFTER, CASE, COMPLETE, LEVELS, RAW, STEP, TASK};
 pub use suite::{ANSWER, CASE_ONLY, LANES, SUITE};
 pub use table::{Key, Later, Table, Takes};
@@ -39,11 +39,6 @@ pub fn event() -> Value {
 /// The JSON Schema (2020-12) of one frame of the coprocess protocol.
 pub fn ipc() -> Value {
     ipc::document()
-}
-
-/// The JSON Schema (2020-12) of one message of the subprocess protocol of plugins.
-pub fn plugin() -> Value {
-    plugin::document()
 }
 
 #[cfg(test)]

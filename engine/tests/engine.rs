@@ -23,6 +23,8 @@ mod call;
 mod cassettes;
 #[path = "engine/coprocess.rs"]
 mod coprocess;
+#[path = "engine/demo_http.rs"]
+mod demo_http;
 #[path = "engine/discover.rs"]
 mod discover;
 #[path = "engine/eras.rs"]
@@ -39,6 +41,8 @@ mod http;
 mod interrupt;
 #[path = "engine/invocation.rs"]
 mod invocation;
+#[path = "engine/killed.rs"]
+mod killed;
 #[path = "engine/language.rs"]
 mod language;
 #[path = "engine/layers.rs"]
@@ -55,3 +59,7 @@ mod seeds;
 mod select;
 #[path = "engine/streams.rs"]
 mod streams;
+#[path = "engine/tls.rs"]
+mod tls;
+#[path = "engine/uploads.rs"]
+mod uploads;

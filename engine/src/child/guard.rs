@@ -5,10 +5,12 @@
 //! it ended; what is left of its trees is asked to end, and then made to.
 //!
 //! ```text
-//! + 4711 4700-9f03…    a tree: its leader and its id
+//! ? 0 4700-9f03…       a tree is about to be started
+//! + 4711 4700-9f03…    it was: its leader and its id
 //! - 4711 4700-9f03…    it is gone
 //! ```
 
+use super::lineage;
 use super::tree::{self, Tree};
 use rustix::process::Signal;
 use std::io::{BufRead, Write};
@@ -18,17 +20,24 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The hidden subcommand that is the guard.
-pub const COMMAND: &str = "guard-processes";
+/// The first and only argument of the guard.
+const COMMAND: &str = "guard-processes";
 /// How long a tree has to end by itself, for its input has ended too; and then again after SIGTERM.
 const GRACE: Duration = Duration::from_millis(500);
 /// How long killed processes may take to disappear.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(5);
+/// How long a process that was being started may take to show whose it is.
+const STARTING: Duration = Duration::from_millis(100);
 
 static ARMED: AtomicBool = AtomicBool::new(false);
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 static GUARD: Mutex<Option<Child>> = Mutex::new(None);
+
+/// Whether this process is the guard: asked before the command line is read, which takes longer.
+pub fn is_called() -> bool {
+    std::env::args_os().nth(1).is_some_and(|first| first == COMMAND)
+}
 
 /// From now on the first tree brings a guard along.
 pub fn arm() {
@@ -49,13 +58,27 @@ pub(super) fn number() -> u32 {
     NUMBER.load(Ordering::Relaxed)
 }
 
-/// Tells the guard of a tree, or that it is gone.
-pub(super) fn tell(sign: char, leader: u32, id: &str) {
+/// A tree is about to be started: the guard knows its id before there is a process of it.
+pub(super) fn expect(id: &str) {
+    tell('?', 0, id);
+}
+
+/// The tree was started.
+pub(super) fn watch_over(leader: u32, id: &str) {
+    tell('+', leader, id);
+}
+
+/// The tree is gone, or was never started.
+pub(super) fn forget(id: &str) {
+    tell('-', 0, id);
+}
+
+fn tell(sign: char, leader: u32, id: &str) {
     if !ARMED.load(Ordering::Relaxed) {
         return;
     }
     let mut guard = GUARD.lock().unwrap_or_else(PoisonError::into_inner);
-    if guard.is_none() && sign == '+' {
+    if guard.is_none() && sign == '?' {
         *guard = start();
     }
     if let Some(stdin) = guard.as_mut().and_then(|guard| guard.stdin.as_mut()) {
@@ -65,8 +88,7 @@ pub(super) fn tell(sign: char, leader: u32, id: &str) {
 }
 
 fn start() -> Option<Child> {
-    let program = std::env::current_exe().ok()?;
-    let mut command = Command::new(program);
+    let mut command = Command::new(std::env::current_exe().ok()?);
     command.arg(COMMAND).process_group(0).current_dir("/");
     let guard = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().ok()?;
     NUMBER.store(guard.id(), Ordering::Relaxed);
@@ -75,28 +97,53 @@ fn start() -> Option<Child> {
 
 /// What the guard does, from its start to its end.
 pub fn watch() {
-    let mut trees: Vec<Arc<Tree>> = Vec::new();
+    let mut watched: Vec<Watched> = Vec::new();
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
         let mut words = line.split(' ');
         let (Some(sign), Some(Ok(leader)), Some(id)) = (words.next(), words.next().map(str::parse), words.next())
         else {
             continue;
         };
-        match sign {
-            "+" => trees.push(Tree::register(leader, id.to_owned())),
-            _ => trees.retain(|tree| !tree.is(id)),
+        watched.retain(|watched| {
+            let other = !watched.tree.is(id);
+            if !other {
+                watched.tree.forget();
+            }
+            other
+        });
+        if sign != "-" {
+            let tree = Tree::register(leader, id.to_owned());
+            watched.push(Watched { tree, started: lineage::state(leader).map(|state| state.started) });
         }
     }
-    let living = || trees.iter().map(|tree| tree.living()).sum::<usize>();
+    end(&watched);
+}
+
+/// A tree of the engine's.
+struct Watched {
+    tree: Arc<Tree>,
+    /// When the leader was started: the same number may mean another process by now.
+    started: Option<u64>,
+}
+
+fn end(watched: &[Watched]) {
+    let begun = Instant::now();
+    for Watched { tree, started } in watched {
+        if started.is_none() || lineage::state(tree.leader).map(|state| state.started) != *started {
+            tree.leader_reaped();
+        }
+    }
+    let starting = watched.iter().any(|watched| watched.tree.leader == 0);
+    let living = || watched.iter().map(|watched| watched.tree.living()).sum::<usize>();
     for (signal, patience) in [(None, GRACE), (Some(Signal::TERM), GRACE), (Some(Signal::KILL), LAST_WAIT)] {
         let deadline = Instant::now() + patience;
         if let Some(signal) = signal {
-            for tree in &trees {
+            for Watched { tree, .. } in watched {
                 tree.signal(signal);
             }
         }
         while Instant::now() < deadline {
-            if living() == 0 {
+            if living() == 0 && !(starting && begun.elapsed() < STARTING) {
                 return;
             }
             if signal == Some(Signal::KILL) {

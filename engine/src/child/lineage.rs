@@ -30,4 +30,6 @@ pub(super) struct State {
     pub(super) group: u32,
     /// Whether it has ended and only waits to be reaped.
     pub(super) ended: bool,
+    /// When it was started, in ticks since the machine was: with its number, this is who it is.
+    pub(super) started: u64,
 }

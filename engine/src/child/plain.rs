@@ -1,6 +1,6 @@
 //! A process that is spoken to without a runtime: by whoever holds its pipes, on any thread.
 
-use super::{Exit, PAUSES, Prepared, Spawn, SpawnError, prepare, program, raze, tree};
+use super::{Exit, PAUSES, Prepared, Spawn, SpawnError, guard, prepare, program, raze, tree};
 use rustix::fs::OFlags;
 use std::io::{self, PipeReader, PipeWriter};
 use std::os::fd::AsFd;
@@ -37,7 +37,8 @@ impl Plain {
             let flags = rustix::fs::fcntl_getfl(end).map_err(|error| failed(error.into()))?;
             rustix::fs::fcntl_setfl(end, flags | OFlags::NONBLOCK).map_err(|error| failed(error.into()))?;
         }
-        let process = command.spawn().map_err(failed)?;
+        guard::expect(&id);
+        let process = command.spawn().inspect_err(|_| guard::forget(&id)).map_err(failed)?;
         let tree = tree::Tree::register(process.id(), id);
         let plain = Plain { process, exit: None, tree, gone: false };
         if tree::is_ending() {

@@ -33,7 +33,7 @@ impl Tree {
     pub(super) fn register(leader: u32, id: String) -> Arc<Tree> {
         let tree = Arc::new(Tree { leader, id, reaped: AtomicBool::new(false), seen: Mutex::default() });
         lock(&LIVE).push(Arc::clone(&tree));
-        guard::tell('+', leader, &tree.id);
+        guard::watch_over(leader, &tree.id);
         tree
     }
 
@@ -42,7 +42,7 @@ impl Tree {
     }
 
     pub(super) fn forget(&self) {
-        guard::tell('-', self.leader, &self.id);
+        guard::forget(&self.id);
         lock(&LIVE).retain(|tree| tree.id != self.id);
     }
 

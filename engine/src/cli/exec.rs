@@ -2,12 +2,12 @@
 
 use super::load::{Loaded, load, load_settings};
 use super::{BAD_INPUT, ExtensionArgs, FAILED, OK, SuiteArgs, Talk, screen};
+use crate::cache;
 use crate::config;
 use crate::coprocess::{self, Direct, Options, Planned};
 use crate::diagnostic::Diagnostics;
 use crate::extension::Reach;
 use crate::run;
-use crate::suite::environment::cache_folder;
 use crate::suite::server::Server;
 use clap::Args;
 use std::cell::RefCell;
@@ -66,7 +66,7 @@ pub(super) fn exec(args: ExecArgs, talk: &Talk) -> u8 {
             let given = given.clone();
             Box::new(move |path| given.plan(path, quiet))
         },
-        cache: cache_folder(&|name| std::env::var(name).ok()).map(|root| root.join("calls")),
+        cache: cache::folder(&|name| std::env::var(name).ok()).map(|root| coprocess::calls_folder(&root)),
         timeout,
     });
     given.reaches.borrow().iter().for_each(|reach| Loaded::close(reach, talk));

@@ -23,7 +23,7 @@ pub(super) fn schema(what: What) -> u8 {
         What::Config => crate::schema::config(),
         What::Event => crate::schema::event(),
         What::Ipc => crate::schema::ipc(),
-        What::Plugin => crate::schema::plugin(),
+        What::Plugin => crate::extension::process::schema(),
     };
     screen::print(&format!("{schema:#}\n"));
     OK

@@ -7,13 +7,33 @@
 //! Only a tool that the server marks read-only or idempotent is kept, and only when it succeeded. A hit needs no server.
 
 use super::frame::Refusal;
+use crate::cache::{Cleaned, sweep};
 use crate::source::Json;
 use serde::Deserialize;
 use serde_json::{Map, json};
 use sha2::{Digest, Sha256};
-use std::io::Write;
+use std::ffi::OsStr;
+use std::io::{self, Write};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// How the name of a file begins that is still being written.
+const ASIDE: &str = ".new-";
+
+/// Where results are kept.
+pub fn place(root: &Path) -> PathBuf {
+    root.join("calls")
+}
+
+/// Removes every result that is kept.
+pub fn clean_calls(folder: &Path) -> io::Result<Cleaned> {
+    let is_ours = |path: &Path| {
+        let name = path.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let digest = name.strip_suffix(".json").is_some_and(|stem| stem.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        digest || name.starts_with(ASIDE)
+    };
+    sweep(folder, is_ours)
+}
 
 /// What is done with results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -100,7 +120,7 @@ impl Cache {
         let entry = json!({ "command": command, "tool": tool, "arguments": arguments, "result": result });
         let (Some(folder), Some(file)) = (&self.folder, self.file(command, tool, arguments)) else { return };
         // Written aside and moved: two sessions may keep the same result at once.
-        let written = tempfile::NamedTempFile::new_in(folder).and_then(|mut aside| {
+        let written = tempfile::Builder::new().prefix(ASIDE).tempfile_in(folder).and_then(|mut aside| {
             aside.write_all(entry.to_string().as_bytes())?;
             aside.persist(file).map(drop).map_err(|error| error.error)
         });

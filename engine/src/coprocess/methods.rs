@@ -220,7 +220,9 @@ impl Methods {
     }
 
     fn set_upload(&mut self, upload: Upload) -> Reply {
-        upload.check()?;
+        if let Some(token) = upload.check()? {
+            self.events.hide(&[token]);
+        }
         self.upload = Some(upload);
         Ok(json!({ "ok": true }).to_string())
     }

@@ -4,12 +4,18 @@
 //! variable as its bearer. What may pass (no connection, 408, 429, 5xx) is tried again, each time after a longer pause.
 
 use super::frame::Refusal;
+use crate::event::redact::Redactor;
+use crate::mcp::transport::http::endpoint::parse_url;
+use crate::mcp::transport::http::outcome::status_text;
+use crate::mcp::transport::http::single;
+use crate::mcp::transport::http::tls::Tls;
+use bytes::Bytes;
+use hyper::Uri;
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AGENT};
 use serde::Deserialize;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
 /// Where events are written when no upload is set.
 const FILE: &str = ".mcptest/events.ndjson";
@@ -17,8 +23,8 @@ const FILE: &str = ".mcptest/events.ndjson";
 const PAUSES: [Duration; 3] = [Duration::from_millis(200), Duration::from_millis(800), Duration::from_millis(3200)];
 /// How long one attempt may take.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How much of an answer is read: the status stands at its beginning.
-const MOST_ANSWER: usize = 64 * 1024;
+const CERTIFICATES: &str = "`SSL_CERT_FILE` names the certificates to trust in place of the system's";
+const AGENT: HeaderValue = HeaderValue::from_static(concat!("mcptest/", env!("CARGO_PKG_VERSION")));
 
 /// Where events are posted: the params of `mcp.reporter.setUpload`.
 #[derive(Debug, Clone, Deserialize)]
@@ -40,20 +46,21 @@ enum Attempt {
 }
 
 impl Upload {
-    /// Whether it can be used at all.
-    pub(super) fn check(&self) -> Result<(), Refusal> {
+    /// Whether it can be used at all; the token, which nothing may show.
+    pub(super) fn check(&self) -> Result<Option<String>, Refusal> {
         self.place()?;
-        self.token().map(drop)
+        self.token()
     }
 
     /// Posts the lines; where they are now.
     pub(super) async fn post(&self, lines: &[String]) -> Result<String, Refusal> {
-        let place = self.place()?;
-        let body: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        let request = self.request(&place, body.len())? + &body;
+        let (place, token) = (self.place()?, self.token()?);
+        let secret = Redactor::new(&token);
+        let body: String = lines.iter().map(|line| format!("{}\n", secret.text(line))).collect();
+        let (headers, body) = (headers(token.as_deref())?, Bytes::from(body));
         let mut pauses = PAUSES.iter();
         loop {
-            let attempt = tokio::time::timeout(PATIENCE, once(&place, &request)).await;
+            let attempt = tokio::time::timeout(PATIENCE, once(&place, headers.clone(), body.clone())).await;
             let why = match attempt.unwrap_or_else(|_| Attempt::Passing(format!("no answer within {PATIENCE:?}"))) {
                 Attempt::Done => return Ok(self.url.clone()),
                 Attempt::Final(why) => return Err(self.failed(&why, 1)),
@@ -72,70 +79,60 @@ impl Upload {
         Refusal::internal(format!("the events could not be posted to `{}`: {why}{tries}; {kept}", self.url))
     }
 
-    fn place(&self) -> Result<Place, Refusal> {
-        let wrong = |why: &str| Refusal::params(format!("`url`: `{}` {why}", self.url));
-        let rest = self.url.strip_prefix("http://").ok_or_else(|| wrong("is no `http://` URL"))?;
-        let (authority, path) = match rest.find(['/', '?']) {
-            Some(at) => rest.split_at(at),
-            None => (rest, "/"),
-        };
-        let odd = |c: char| c.is_whitespace() || c.is_control();
-        if authority.is_empty() || authority.contains('@') || self.url.contains(odd) {
-            return Err(wrong("names no host"));
+    fn place(&self) -> Result<Uri, Refusal> {
+        // A URL with a password is not repeated in a message.
+        let authority = self.url.split("://").nth(1).and_then(|rest| rest.split(['/', '?', '#']).next());
+        if authority.is_some_and(|authority| authority.contains('@')) {
+            return Err(Refusal::params(
+                "`url` holds a user name: name the variable of a token with `token_env` instead",
+            ));
         }
-        let has_port = authority.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        let address = if has_port { authority.to_owned() } else { format!("{authority}:80") };
-        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
-        Ok(Place { host: authority.to_owned(), address, path })
+        parse_url(&self.url).map_err(|why| Refusal::params(format!("`url`: `{}` cannot be posted to: {why}", self.url)))
     }
 
     fn token(&self) -> Result<Option<String>, Refusal> {
         let Some(name) = &self.token_env else { return Ok(None) };
+        let wrong = |why: &str| Refusal::params(format!("`token_env`: the environment variable `{name}` {why}"));
         match std::env::var(name) {
-            Ok(token) if !token.is_empty() && !token.contains(char::is_control) => Ok(Some(token)),
-            _ => Err(Refusal::params(format!("`token_env`: the environment variable `{name}` is not set"))),
+            Ok(token) if token.is_empty() => Err(wrong("is empty")),
+            Ok(token) if bearer(&token).is_err() => Err(wrong("holds what cannot stand in a header")),
+            Ok(token) => Ok(Some(token)),
+            Err(_) => Err(wrong("is not set")),
         }
     }
+}
 
-    fn request(&self, place: &Place, length: usize) -> Result<String, Refusal> {
-        let Place { host, path, .. } = place;
-        let token = self.token()?.map(|token| format!("Authorization: Bearer {token}\r\n")).unwrap_or_default();
-        let version = env!("CARGO_PKG_VERSION");
-        Ok(format!(
-            "POST {path} HTTP/1.1\r\nHost: {host}\r\nUser-Agent: mcptest/{version}\r\nContent-Type: application/x-ndjson\r\n\
-             Content-Length: {length}\r\n{token}Connection: close\r\n\r\n"
-        ))
+fn headers(token: Option<&str>) -> Result<HeaderMap, Refusal> {
+    let mut headers = HeaderMap::new();
+    headers.insert(USER_AGENT, AGENT);
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-ndjson"));
+    if let Some(token) = token {
+        headers.insert(AUTHORIZATION, bearer(token)?);
     }
+    Ok(headers)
 }
 
-/// A URL in its parts.
-struct Place {
-    host: String,
-    address: String,
-    path: String,
+fn bearer(token: &str) -> Result<HeaderValue, Refusal> {
+    let value = HeaderValue::from_str(&format!("Bearer {token}"));
+    let mut value = value.map_err(|_| Refusal::params("the token cannot stand in a header"))?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
-async fn once(place: &Place, request: &str) -> Attempt {
-    let passing = |error: std::io::Error| Attempt::Passing(error.to_string());
-    let mut stream = match TcpStream::connect(&place.address).await {
-        Ok(stream) => stream,
-        Err(error) => return passing(error),
+async fn once(place: &Uri, headers: HeaderMap, body: Bytes) -> Attempt {
+    let head = match single::post(place, &Tls::default(), headers, body).await {
+        Ok(head) => head,
+        // Who cannot be trusted now will not be in a second.
+        Err(trouble) if trouble.kind == "tls" => return Attempt::Final(format!("{}; {CERTIFICATES}", trouble.message)),
+        Err(trouble) => return Attempt::Passing(trouble.message),
     };
-    // A server may answer, and hang up, before it has read everything: what it says counts.
-    let sent = stream.write_all(request.as_bytes()).await;
-    let mut answer = Vec::new();
-    let read = stream.take(MOST_ANSWER as u64).read_to_end(&mut answer).await;
-    let text = String::from_utf8_lossy(&answer);
-    let line = text.lines().next().unwrap_or_default();
-    let status = line.strip_prefix("HTTP/1.").and_then(|rest| rest.split(' ').nth(1)?.parse::<u16>().ok());
-    match status {
-        Some(200..=299) => Attempt::Done,
-        Some(408 | 429 | 500..=599) => Attempt::Passing(format!("the answer was `{line}`")),
-        Some(_) => Attempt::Final(format!("the answer was `{line}`")),
-        None => match sent.and(read.map(drop)) {
-            Err(error) => passing(error),
-            Ok(()) => Attempt::Passing("the answer is no HTTP".into()),
-        },
+    let to = head.header("location").filter(|_| head.status.is_redirection());
+    let to = to.map(|to| format!(", which leads to `{to}`")).unwrap_or_default();
+    let said = format!("the answer was `{}`{to}", status_text(head.status));
+    match head.status.as_u16() {
+        200..=299 => Attempt::Done,
+        408 | 429 | 500..=599 => Attempt::Passing(said),
+        _ => Attempt::Final(said),
     }
 }
 

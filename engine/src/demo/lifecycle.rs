@@ -37,6 +37,11 @@ impl Revision {
         }
     }
 
+    /// Whether a session can have a revision of that name.
+    pub(super) fn is_known(name: &str) -> bool {
+        Revision::ALL.into_iter().any(|revision| revision.as_str() == name)
+    }
+
     fn negotiate(asked: &str) -> Revision {
         Revision::ALL.into_iter().find(|revision| revision.as_str() == asked).unwrap_or(Revision::LATEST)
     }

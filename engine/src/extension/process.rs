@@ -13,6 +13,7 @@ mod handshake;
 mod line;
 mod pipe;
 mod probe;
+mod schema;
 
 use super::capability::Grant;
 use super::declared::Launch;
@@ -23,6 +24,7 @@ use super::{Introduced, Probe};
 use crate::child::{Exit, Spawn, program};
 use line::Answer;
 use pipe::{Pipe, Trouble};
+pub use schema::schema;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,8 +35,8 @@ pub const PROTOCOL_VERSION: u64 = 1;
 pub const ENVIRONMENT: [&str; 4] = ["PATH", "HOME", "LANG", "TMPDIR"];
 
 /// The names of the two methods of a bound plugin.
-pub(crate) const HANDSHAKE: &str = "handshake";
-pub(crate) const EXECUTE: &str = "execute";
+const HANDSHAKE: &str = "handshake";
+const EXECUTE: &str = "execute";
 
 /// A plugin that is a program.
 #[derive(Debug)]

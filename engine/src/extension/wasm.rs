@@ -21,7 +21,7 @@ mod sandbox;
 mod state;
 mod tail;
 
-pub use cache::{Cache, Cleaned};
+pub use cache::Cache;
 pub use component::{Component, Notes, Shape};
 pub use loader::Loader;
 

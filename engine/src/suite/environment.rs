@@ -1,8 +1,6 @@
-//! The environment variables that configs and suites read, and the folder that they name.
+//! The environment variables that configs and suites read.
 
-use etcetera::BaseStrategy as _;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A snapshot of environment variables; cheap to clone.
@@ -41,13 +39,5 @@ impl Environment {
 impl FromIterator<(String, String)> for Environment {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(pairs: I) -> Environment {
         Environment(Arc::new(pairs.into_iter().collect()))
-    }
-}
-
-/// Where everything is kept that may be lost: `MCPTEST_CACHE_DIR`, or a folder in the user's cache folder.
-pub fn cache_folder(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-    match variable("MCPTEST_CACHE_DIR").filter(|folder| !folder.is_empty()) {
-        Some(folder) => Some(PathBuf::from(folder)),
-        None => Some(etcetera::choose_base_strategy().ok()?.cache_dir().join("mcptest")),
     }
 }

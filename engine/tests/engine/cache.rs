@@ -109,7 +109,7 @@ fn it_can_be_left_alone_and_cleaned() {
     let mut command = place.command(&["cache", "clean"]);
     let cleaned = said(command.env("MCPTEST_CACHE_DIR", place.path("cache")).output().expect("the binary runs"));
     assert_eq!(cleaned.code, 0);
-    assert!(cleaned.stdout.starts_with("removed "), "{}", cleaned.stdout);
+    assert!(cleaned.stdout.starts_with("compiled extensions: removed "), "{}", cleaned.stdout);
     assert_eq!(std::fs::read_dir(place.path("cache/extensions")).unwrap().count(), 0);
 }
 

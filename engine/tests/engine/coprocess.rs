@@ -1,6 +1,6 @@
 //! The coprocess as an SDK sees it: golden transcripts, and an end that leaves nothing behind, however it comes.
 
-use crate::kit::{Place, fixture_server};
+use crate::kit::{Place, fixture_server, said};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -13,26 +13,26 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A binary that serves us.
-struct Peer {
-    child: Child,
+pub(crate) struct Peer {
+    pub(crate) child: Child,
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
     last_id: u64,
 }
 
 impl Peer {
-    fn start(place: &Place, args: &[&str]) -> Peer {
+    pub(crate) fn start(place: &Place, args: &[&str]) -> Peer {
         Peer::spawn(place.command(&[&["exec", "--connection-server"], args].concat()))
     }
 
     /// Against the scripted server, which writes down its processes.
-    fn with_fixture(place: &Place, flags: &str) -> Peer {
+    pub(crate) fn with_fixture(place: &Place, flags: &str) -> Peer {
         let pids = place.path("pids");
         let server = format!("{} {flags} --pid-file {}", fixture_server(), pids.display());
         Peer::start(place, &["--server-command", &server])
     }
 
-    fn spawn(mut command: Command) -> Peer {
+    pub(crate) fn spawn(mut command: Command) -> Peer {
         let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("the binary runs");
         let stdout = child.stdout.take().expect("a pipe");
@@ -47,17 +47,17 @@ impl Peer {
         Peer { stdin: child.stdin.take(), child, lines, last_id: 0 }
     }
 
-    fn send(&mut self, line: &[u8]) {
+    pub(crate) fn send(&mut self, line: &[u8]) {
         let stdin = self.stdin.as_mut().expect("stdin is open");
         stdin.write_all(line).and_then(|()| stdin.write_all(b"\n")).expect("the binary reads");
     }
 
-    fn receive(&self) -> Value {
+    pub(crate) fn receive(&self) -> Value {
         let line = self.lines.recv_timeout(PATIENCE).expect("an answer comes");
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: Value) -> Value {
         self.last_id += 1;
         let request = json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params});
         self.send(request.to_string().as_bytes());
@@ -66,12 +66,12 @@ impl Peer {
         answer
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.ask("mcp.call", json!({"tool": tool, "arguments": arguments}))
     }
 
     /// Closes stdin; the exit code, and what still came.
-    fn end(mut self) -> (Option<i32>, Vec<String>) {
+    pub(crate) fn end(mut self) -> (Option<i32>, Vec<String>) {
         self.stdin = None;
         let code = self.child.wait().expect("it ends").code();
         (code, self.lines.iter().collect())
@@ -311,49 +311,18 @@ fn a_kept_result_needs_no_server_and_a_tool_that_changes_things_is_never_kept() 
     assert_eq!(second.call("echo", json!({"message": "hi"}))["result"]["text"], "kept");
     assert_eq!(second.call("echo", json!({"message": "ho"}))["result"]["text"], "ho");
     second.end();
-}
-
-#[test]
-fn events_are_posted_and_a_passing_trouble_is_tried_again() {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
-    let url = format!("http://{}/events?run=1", listener.local_addr().expect("an address"));
-    let served = std::thread::spawn(move || {
-        let mut bodies = Vec::new();
-        for answer in ["503 Later", "204 No Content"] {
-            let (stream, _) = listener.accept().expect("a connection");
-            let mut reader = BufReader::new(stream);
-            let mut head = String::new();
-            while !head.ends_with("\r\n\r\n") {
-                reader.read_line(&mut head).expect("a line");
-            }
-            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).expect("a length");
-            let mut body = vec![0; length.parse().expect("a number")];
-            std::io::Read::read_exact(&mut reader, &mut body).expect("a body");
-            let reply = format!("HTTP/1.1 {answer}\r\nContent-Length: 0\r\n\r\n");
-            reader.get_mut().write_all(reply.as_bytes()).expect("an answer");
-            bodies.push((head, String::from_utf8(body).expect("text")));
-        }
-        bodies
-    });
-    let place = Place::new();
-    let mut command = place.command(&["exec", "--connection-server", "--server-command", "mcptest demo-server"]);
-    command.env("UPLOAD_TOKEN", "t0ken-of-the-upload");
-    let mut peer = Peer::spawn(command);
-    peer.call("echo", json!({"message": "hi"}));
-    let set = peer.ask("mcp.reporter.setUpload", json!({"url": url, "token_env": "UPLOAD_TOKEN"}));
-    assert_eq!(set["result"]["ok"], true, "{set}");
-    let flushed = peer.ask("mcp.reporter.flush", json!({}));
-    assert_eq!(flushed["result"]["to"], url, "{flushed}");
-    let bodies = served.join().expect("it serves");
-    let (head, body) = &bodies[1];
-    assert!(head.starts_with("POST /events?run=1 HTTP/1.1\r\n"), "{head}");
-    assert!(head.contains("Authorization: Bearer t0ken-of-the-upload\r\n"), "{head}");
-    assert_eq!(*body, bodies[0].1);
-    let types: Vec<Value> =
-        body.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["type"].clone()).collect();
-    assert_eq!(flushed["result"]["events"], types.len());
-    assert!(types.contains(&"session-opened".into()) && types.contains(&"frame".into()), "{types:?}");
-    peer.end();
+    place.write("cache/calls/notes.txt", "not ours");
+    let clean = || {
+        let mut command = place.command(&["cache", "clean"]);
+        said(command.env("MCPTEST_CACHE_DIR", place.path("cache")).output().expect("the binary runs"))
+    };
+    let cleaned = clean();
+    let folder = place.path("cache/calls").display().to_string();
+    let removed = |line: &str| line.starts_with("results of calls: removed 2 files (") && line.ends_with(&folder);
+    assert!(cleaned.code == 0 && cleaned.stdout.lines().any(removed), "{}", cleaned.stdout);
+    let left: Vec<_> = std::fs::read_dir(folder).expect("a folder").flatten().map(|file| file.file_name()).collect();
+    assert_eq!(left, ["notes.txt"]);
+    assert!(clean().stdout.contains("results of calls: removed 0 files (0 bytes)"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Servers over HTTP: every way in which an answer can go wrong, what a suite can expect of it, and that no secret leaks.
 
-use crate::kit::{Place, messages, verdicts};
+use crate::kit::{Place, Running, messages, verdicts};
 use std::time::{Duration, Instant};
 
 const CALLS: &str =
@@ -218,20 +218,10 @@ fn no_secret_reaches_a_report() {
         "auth: { tokenUrl: \"http://127.0.0.1:TOKENPORT/token\", clientIdEnv: ID, clientSecretEnv: SECRET }",
     ];
     // The token comes from a server of its own, which runs as long as the test.
-    let free = std::net::TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
-    let port = free.expect("a port").port().to_string();
-    let mut issuer = std::process::Command::new(crate::kit::fixture_server())
-        .args(["--http", &port])
-        .stdin(std::process::Stdio::piped())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .expect("the fixture server starts");
-    let mut ready = String::new();
-    let stderr = issuer.stderr.take().expect("stderr");
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(stderr), &mut ready).expect("a line");
+    let issuer = Running::new("echo");
     let suite = "tools:\n  - { it: tells headers, tool: echo, expect: { text: nothing, http: { status: 500 }, result: { a: 1 } } }\n  - { it: env, tool: echo, expect: { stderr: nothing, checks: [{ at: $.http, is: 1 }] } }\n";
     for auth in auths {
-        let auth = auth.replace("TOKENPORT", &port);
+        let auth = auth.replace("TOKENPORT", &issuer.port.to_string());
         let lines = format!(
             "env: {{ TOKEN: \"${{CANARY}}\" }}\nheaders: {{ X-Api: \"${{HEADER}}\", X-Secret-Key: literal-canary-12345 }}\n{auth}\n"
         );
@@ -250,6 +240,4 @@ fn no_secret_reaches_a_report() {
         }
         assert!(seen >= 12, "the headers were told, and {seen} values redacted");
     }
-    drop(issuer.stdin.take());
-    issuer.wait().expect("the issuer ends with its input");
 }

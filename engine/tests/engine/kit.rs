@@ -1,8 +1,9 @@
 //! A folder with files in it, the binary run there, and what it said.
 
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
@@ -101,6 +102,32 @@ impl Place {
                 std::thread::sleep(Duration::from_millis(10));
             }
         }
+    }
+}
+
+/// The scripted server over HTTP, started by the test; it ends with it.
+pub(crate) struct Running {
+    child: Child,
+    pub(crate) port: u16,
+}
+
+impl Running {
+    pub(crate) fn new(mode: &str) -> Running {
+        let mut command = Command::new(fixture_server());
+        command.args(["--http", "0", "--http-mode", mode]).stdin(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the fixture server starts");
+        let mut ready = String::new();
+        let stderr = child.stderr.take().expect("stderr");
+        BufReader::new(stderr).read_line(&mut ready).expect("a line");
+        let port = ready.trim().rsplit(':').next().and_then(|port| port.parse().ok());
+        Running { child, port: port.unwrap_or_else(|| panic!("no port in {ready:?}")) }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Lowest first; a module uses modules of its own layer or below.
 const LAYERS: [&[&str]; 7] = [
-    &["source", "ndjson", "child", "diagnostic", "schema"],
+    &["source", "ndjson", "child", "cache", "diagnostic", "schema"],
     &["mcp"],
     &["suite", "matcher", "event"],
     &["extension"],

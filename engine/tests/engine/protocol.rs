@@ -11,13 +11,13 @@ const TAP: &str = "tee -a requests | \"$@\" | tee -a answers\n";
 
 /// Holds a value against a part of the schema.
 fn problem(part: &str, value: &Value) -> Option<String> {
-    let mut schema = mcptest_engine::schema::plugin();
+    let mut schema = mcptest_engine::extension::process::schema();
     schema["oneOf"] = json!([{ "$ref": format!("#/$defs/{}", part.replace(' ', "%20")) }]);
     jsonschema::validator_for(&schema).expect("a schema").validate(value).err().map(|error| error.to_string())
 }
 
 fn is_message(value: &Value) -> bool {
-    jsonschema::validator_for(&mcptest_engine::schema::plugin()).expect("a schema").is_valid(value)
+    jsonschema::validator_for(&mcptest_engine::extension::process::schema()).expect("a schema").is_valid(value)
 }
 
 /// Which hook a request calls, as the schema names it.

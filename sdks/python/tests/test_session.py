@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -52,6 +53,27 @@ def test_a_cassette_replays_without_the_server(tmp_path: Path) -> None:
         with pytest.raises(RpcError):
             mcp.call("add", {"a": 1, "b": 1})
         mcp.cassette("off")
+
+
+def test_a_server_by_its_address_and_its_cassette(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.json"
+    demo = subprocess.Popen(["mcptest", "demo-server", "--http"], stdout=subprocess.PIPE, text=True)
+    try:
+        assert demo.stdout is not None
+        url = demo.stdout.readline().strip()
+        with Session(server_url=url) as mcp:
+            mcp.cassette("record", tape)
+            assert mcp.initialize()["serverInfo"]["name"] == "mcptest-demo"
+            assert mcp.call("add", {"a": 2, "b": 40}).data == {"sum": 42}
+    finally:
+        demo.kill()
+        demo.communicate()
+    with Session(server_url=url) as mcp:
+        with pytest.raises(RpcError) as caught:
+            mcp.call("add", {"a": 2, "b": 40})
+        assert caught.value.code == -32001 and "cannot connect" in caught.value.message
+        mcp.cassette("replay", tape)
+        assert mcp.call("add", {"a": 2, "b": 40}).data == {"sum": 42}
 
 
 def test_cache_and_events(tmp_path: Path) -> None:

@@ -1,6 +1,8 @@
 // Sessions with the demo server, and with a real one.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -44,6 +46,25 @@ test("every method", async (t) => {
 test("a server that cannot be started", async (t) => {
   const mcp = await open(t, ["/nowhere/server", "--an argument"]);
   await assert.rejects(mcp.call("echo"), (error) => error.code === -32001 && error.message.includes("/nowhere/server"));
+});
+
+test("a server by its address, and its cassette", async (t) => {
+  const tape = join(folder(), "tape.json");
+  const demo = spawn("mcptest", ["demo-server", "--http"], { stdio: ["ignore", "pipe", "ignore"] });
+  t.after(() => demo.kill());
+  const [line] = await once(demo.stdout.setEncoding("utf8"), "data");
+  const serverUrl = line.trim();
+  const first = await open(t, { serverUrl });
+  await first.cassette("record", tape);
+  assert.equal((await first.initialize()).serverInfo.name, "mcptest-demo");
+  assert.deepEqual((await first.call("add", { a: 2, b: 40 })).data, { sum: 42 });
+  await first.close();
+  demo.kill();
+  await once(demo, "exit");
+  const mcp = await open(t, { serverUrl });
+  await assert.rejects(mcp.call("add", { a: 2, b: 40 }), (error) => error.code === -32001 && error.message.includes("cannot connect"));
+  await mcp.cassette("replay", tape);
+  assert.deepEqual((await mcp.call("add", { a: 2, b: 40 })).data, { sum: 42 });
 });
 
 test("a cassette replays without the server", async (t) => {

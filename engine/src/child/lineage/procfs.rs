@@ -2,11 +2,12 @@
 //!
 //! ```text
 //! /proc/412/task/412/children   413 415
-//! /proc/413/stat                413 (a (b) c) S 412 412 …      state, parent, group
+//! /proc/413/stat                413 (a (b) c) S 412 412 …      state, parent, group, …, start
 //! /proc/413/environ             PATH=…\0MCPTEST_SESSION=400-9f…\0
 //! ```
 
 use super::{Member, State};
+use crate::child::guard;
 use crate::child::tree::TAG;
 use std::fs;
 use std::io::ErrorKind;
@@ -41,7 +42,8 @@ pub(in crate::child) fn adopts() -> bool {
 pub(in crate::child) fn members(leader: Option<u32>, group: u32, id: &str) -> Vec<Member> {
     let ours = std::process::id();
     let orphans = if adopts() { children(ours) } else { everyone() };
-    let mut roots: Vec<u32> = orphans.into_iter().filter(|pid| ![ours, group].contains(pid)).collect();
+    let known = [ours, group, guard::number()];
+    let mut roots: Vec<u32> = orphans.into_iter().filter(|pid| !known.contains(pid)).collect();
     roots.retain(|pid| belongs(*pid, group, id));
     roots.extend(leader);
     descend(roots)
@@ -51,8 +53,7 @@ pub(in crate::child) fn members(leader: Option<u32>, group: u32, id: &str) -> Ve
 pub(in crate::child) fn strays(leaders: &[u32]) -> Vec<u32> {
     let Some(inherited) = INHERITED.get() else { return Vec::new() };
     let mut strays = children(std::process::id());
-    let guard = crate::child::guard::number();
-    strays.retain(|pid| !leaders.contains(pid) && !inherited.contains(pid) && *pid != guard);
+    strays.retain(|pid| !leaders.contains(pid) && !inherited.contains(pid) && *pid != guard::number());
     descend(strays).into_iter().filter(|member| !member.ended).map(|member| member.pid).collect()
 }
 
@@ -62,7 +63,9 @@ pub(in crate::child) fn state(pid: u32) -> Option<State> {
     // The name in parentheses may itself hold spaces and parentheses.
     let mut fields = stat.get(stat.rfind(')')? + 1..)?.split_ascii_whitespace();
     let ended = matches!(fields.next()?, "Z" | "X" | "x");
-    Some(State { ended, parent: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()? })
+    let (parent, group) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    // The group is the fifth field, the start the twenty-second.
+    Some(State { ended, parent, group, started: fields.nth(16)?.parse().ok()? })
 }
 
 fn descend(mut pending: Vec<u32>) -> Vec<Member> {

@@ -15,7 +15,7 @@
 mod entry;
 mod identity;
 
-use crate::suite::environment::cache_folder;
+use crate::cache::{self, Cleaned, sweep};
 use identity::Identity;
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -35,19 +35,10 @@ pub struct Cache {
     folder: PathBuf,
 }
 
-/// What `clean` removed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Cleaned {
-    /// How many files.
-    pub files: usize,
-    /// How many bytes.
-    pub bytes: u64,
-}
-
 impl Cache {
     /// Where compiled code is kept.
     pub fn place(variable: &dyn Fn(&str) -> Option<String>) -> Option<PathBuf> {
-        Some(cache_folder(variable)?.join("extensions"))
+        Some(cache::folder(variable)?.join("extensions"))
     }
 
     /// Opens the folder and makes it when it is missing; the error says why it cannot be trusted.
@@ -72,20 +63,7 @@ impl Cache {
 
     /// Removes everything that was kept.
     pub fn clean(folder: &Path) -> io::Result<Cleaned> {
-        let mut cleaned = Cleaned::default();
-        let entries = match fs::read_dir(folder) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(cleaned),
-            entries => entries?,
-        };
-        for entry in entries {
-            let entry = entry?;
-            if is_ours(&entry.path()) {
-                cleaned.bytes += entry.metadata().map_or(0, |about| about.len());
-                fs::remove_file(entry.path())?;
-                cleaned.files += 1;
-            }
-        }
-        Ok(cleaned)
+        sweep(folder, is_ours)
     }
 
     /// Removes what was used least recently until the rest fits.

@@ -5,11 +5,16 @@
 //! under way. Nothing is connected, sent, resumed or given up without a line in the transcript, redirects are not
 //! followed, and an answer that is no message is handed on as what it is.
 
+mod answer;
 pub mod auth;
+mod dial;
 pub mod endpoint;
 mod flight;
+mod line;
 mod opening;
 pub mod outcome;
+mod patient;
+pub mod single;
 pub mod sse;
 mod standard;
 pub mod tls;
@@ -22,24 +27,22 @@ use crate::mcp::era::MODERN;
 use crate::mcp::message::{Kind, Line, Message, parse_line};
 use crate::source::Json;
 use bytes::Bytes;
-use endpoint::{Endpoint, Flavour, resolve};
-use flight::{Flight, Progress, Purpose, Stage};
+use endpoint::{Endpoint, Flavour};
+use flight::{Flight, Purpose, Stage};
 use http_body_util::Full;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Uri};
-use outcome::{Ended, Head, Trouble, status_text};
 use standard::Standard;
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 use wire::Wire;
 
-/// How often the runtime gets a turn before what has come is looked at without waiting.
-const TURNS: usize = 2;
+/// How much is read at once of what a server that floods has sent.
+const MOST_DRAINED: usize = 1000;
 
 /// A way to a server behind a URL.
 #[derive(Debug)]
@@ -62,12 +65,12 @@ pub struct Http {
 impl Http {
     /// A way to a server that is running, or that runs in `process`; nothing is sent yet.
     pub fn new(endpoint: Endpoint, process: Option<Box<Stdio>>, max: usize) -> Result<Http, String> {
-        let tls = match endpoint.url.scheme_str() {
-            Some("https") => Some(endpoint.tls.config()?),
-            _ => None,
-        };
+        let wire = Wire::new(endpoint.tls.clone());
+        if endpoint.needs_tls() {
+            wire.tls_config()?;
+        }
         Ok(Http {
-            wire: Wire::new(tls),
+            wire,
             endpoint,
             max,
             process,
@@ -153,18 +156,13 @@ impl Http {
         if self.flights.is_empty() && self.process.is_none() {
             return;
         }
-        for _ in 0..TURNS {
-            tokio::task::yield_now().await;
-            poll_fn(|cx| {
-                while self.poll_flights(cx) || self.poll_process(cx) {
-                    if self.queue.len() > 1000 {
-                        break;
-                    }
-                }
-                Poll::Ready(())
-            })
-            .await;
-        }
+        // The runtime hears of what came when it has a turn.
+        tokio::task::yield_now().await;
+        poll_fn(|cx| {
+            while self.queue.len() <= MOST_DRAINED && (self.poll_flights(cx) || self.poll_process(cx)) {}
+            Poll::Ready(())
+        })
+        .await;
     }
 
     /// The next thing in the queue.
@@ -220,212 +218,6 @@ impl Http {
             other => self.queue.push_back(other),
         }
         true
-    }
-
-    /// Looks at every request once; whether any of them moved on.
-    fn poll_flights(&mut self, cx: &mut Context<'_>) -> bool {
-        let mut moved = false;
-        let mut at = 0;
-        while at < self.flights.len() {
-            let progress = self.flights[at].poll(self.max, cx);
-            if matches!(progress, Progress::Pending) {
-                at += 1;
-                continue;
-            }
-            moved = true;
-            let flight = self.flights.swap_remove(at);
-            if let Some(flight) = self.advance(flight, progress) {
-                self.put_back(at, flight);
-                at += 1;
-            }
-        }
-        moved
-    }
-
-    /// Undoes a `swap_remove`, so that requests keep their order.
-    fn put_back(&mut self, at: usize, flight: Flight) {
-        self.flights.push(flight);
-        let last = self.flights.len() - 1;
-        self.flights.swap(at, last);
-    }
-
-    /// What a step of a request means; the request again unless it is over.
-    fn advance(&mut self, mut flight: Flight, progress: Progress) -> Option<Flight> {
-        match progress {
-            Progress::Pending | Progress::Moved => Some(flight),
-            Progress::Head(answer) => {
-                self.took_head(&mut flight, answer);
-                Some(flight)
-            }
-            Progress::Items(items) => {
-                self.took_items(&mut flight, items);
-                Some(flight)
-            }
-            Progress::StreamEnded(items, trouble) => {
-                self.took_items(&mut flight, items);
-                self.stream_ended(flight, trouble)
-            }
-            Progress::Whole(bytes) => {
-                self.took_whole(flight, bytes);
-                None
-            }
-            Progress::Rested => {
-                flight.stage = Stage::Head(self.listening(flight.last_event_id.as_deref()));
-                Some(flight)
-            }
-            Progress::Failed(trouble) => {
-                self.traffic(format!("{} → {}", flight.label, trouble.message));
-                if flight.head.is_some() && flight.awaits.is_some() && flight.last_event_id.is_some() {
-                    return self.stream_ended(flight, Some(trouble));
-                }
-                self.ended(flight, None, Some(trouble));
-                None
-            }
-        }
-    }
-
-    fn took_head(&mut self, flight: &mut Flight, answer: wire::Answer) {
-        for note in answer.notes {
-            self.queue.push_back(Incoming::Note(note));
-        }
-        let head = Arc::new(Head::of(&answer.response));
-        let media = head.media_type();
-        self.traffic(format!("{} → {} {media}", flight.label, status_text(head.status)).trim_end().to_owned());
-        let first = flight.head.is_none();
-        if flight.purpose == Purpose::Post && first {
-            let sessions = !self.is_modern();
-            if let Some(session) = answer.response.headers().get("mcp-session-id").filter(|_| sessions) {
-                self.session = Some(session.clone());
-            }
-            self.queue.push_back(Incoming::Head { ticket: flight.ticket, head: head.clone() });
-            flight.head = Some(head.clone());
-        }
-        let events = head.status.is_success() && media == "text/event-stream";
-        flight.resumable &= events || first;
-        let (body, connection) = (answer.response.into_body(), Some(answer.connection));
-        flight.stage = match events {
-            true => Stage::Events { body, connection, parser: sse::Parser::new(self.max) },
-            false => Stage::Whole { body, connection, bytes: Vec::new() },
-        };
-    }
-
-    fn took_items(&mut self, flight: &mut Flight, items: Vec<sse::Item>) {
-        for item in items {
-            match item {
-                sse::Item::Comment(_) => {}
-                sse::Item::Oversize { head, bytes } => self.queue.push_back(Incoming::Oversize { head, bytes }),
-                sse::Item::Event(event) => self.took_event(flight, event),
-            }
-        }
-    }
-
-    fn took_event(&mut self, flight: &mut Flight, event: sse::Event) {
-        let Some(data) = event.data.filter(|data| !data.is_empty()) else { return };
-        match event.name.as_deref() {
-            Some("endpoint") if self.endpoint.flavour == Flavour::Sse => {
-                match resolve(&self.endpoint.url, &data) {
-                    Ok(url) => self.post_url = Some(url),
-                    Err(why) => self.queue.push_back(Incoming::Note(format!("the `endpoint` event `{data}`: {why}"))),
-                }
-                return;
-            }
-            None | Some("message") => {}
-            Some(name) => return self.queue.push_back(Incoming::Noise(format!("event `{name}`: {data}"))),
-        }
-        if event.truncated {
-            return self.queue.push_back(Incoming::Noise(format!("an event that was cut short: {data}")));
-        }
-        self.took_line(flight, parse_line(data.as_bytes()), None);
-    }
-
-    /// A body that came whole: messages, or something else.
-    fn took_whole(&mut self, mut flight: Flight, bytes: Vec<u8>) {
-        let Some(head) = flight.head.clone() else { return };
-        if flight.purpose == Purpose::Listen {
-            return;
-        }
-        let media = head.media_type();
-        let json = media == "application/json";
-        let mut odd = None;
-        if !bytes.trim_ascii().is_empty() {
-            let line = parse_line(&bytes);
-            let is_message = matches!(line, Line::Message(_) | Line::Batch(_));
-            if is_message && (json || !head.status.is_success()) {
-                let note = (!json).then(|| format!("its content type is `{media}`"));
-                self.took_line(&mut flight, line, note);
-            } else if is_message {
-                odd =
-                    Some(format!("its content type is `{media}`, neither `application/json` nor `text/event-stream`"));
-            } else if head.status.is_success() {
-                odd = Some("the body is no message".to_owned());
-            }
-        }
-        let text = String::from_utf8(bytes);
-        let text = text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
-        let mut ended = flight.ended(Some(text), None);
-        ended.odd = odd;
-        self.push_ended(flight.awaits.is_some(), ended);
-    }
-
-    fn took_line(&mut self, flight: &mut Flight, line: Line, note: Option<String>) {
-        let mut took = |mut message: Message| {
-            if let (Kind::Response { id, .. } | Kind::Invalid { id: Some(id), .. }, Some(awaited)) =
-                (&message.kind, &flight.awaits)
-                && id == awaited
-            {
-                if self.standard.awaits(id)
-                    && let Ok(result) = message.body()
-                {
-                    self.standard.learn(&result);
-                }
-                flight.awaits = None;
-            }
-            message.notes.extend(note.clone());
-            self.queue.push_back(Incoming::Message(message));
-        };
-        match line {
-            Line::Message(message) => took(message),
-            Line::Batch(messages) => messages.into_iter().for_each(took),
-            Line::Noise(text) => self.queue.push_back(Incoming::Noise(text)),
-        }
-    }
-
-    fn stream_ended(&mut self, mut flight: Flight, trouble: Option<Trouble>) -> Option<Flight> {
-        if let Some(trouble) = &trouble {
-            self.traffic(format!("{} ended: {}", flight.label, trouble.message));
-        }
-        if let Some(pause) = flight.rest() {
-            let from = flight.last_event_id.as_deref().map(|id| format!(" from event `{id}`")).unwrap_or_default();
-            let text = format!("{} ended; resumed{from} in {} ms", flight.label, pause.as_millis());
-            match flight.purpose {
-                Purpose::Post => self.queue.push_back(Incoming::Note(text.clone())),
-                Purpose::Listen => {}
-            }
-            self.traffic(text);
-            return Some(flight);
-        }
-        self.ended(flight, None, trouble);
-        None
-    }
-
-    fn ended(&mut self, mut flight: Flight, body: Option<String>, trouble: Option<Trouble>) {
-        if flight.purpose == Purpose::Post {
-            let ended = flight.ended(body, trouble);
-            self.push_ended(flight.awaits.is_some(), ended);
-        }
-    }
-
-    fn push_ended(&mut self, unanswered: bool, mut ended: Ended) {
-        let accepted = ended.head.as_ref().is_some_and(|head| head.status.is_success());
-        ended.answers_elsewhere = self.endpoint.flavour == Flavour::Sse && accepted;
-        if unanswered && ended.odd.is_none() && accepted && ended.trouble.is_none() {
-            ended.odd = Some("without an answer".to_owned());
-        }
-        self.queue.push_back(Incoming::Ended(Box::new(ended)));
-    }
-
-    fn traffic(&mut self, text: String) {
-        self.queue.push_back(Incoming::Traffic(text));
     }
 
     /// Ends the session, and the process where one was started.

@@ -41,6 +41,47 @@ fn a_server_that_cannot_be_started() -> Result<(), Error> {
     Ok(())
 }
 
+/// The demo server over HTTP, ended with the test.
+struct Demo(std::process::Child);
+
+impl Demo {
+    fn start() -> (Demo, String) {
+        let mut command = std::process::Command::new("mcptest");
+        command.args(["demo-server", "--http"]).stdout(std::process::Stdio::piped());
+        let mut demo = Demo(command.spawn().expect("the demo server starts"));
+        let mut url = String::new();
+        let stdout = demo.0.stdout.take().expect("a pipe");
+        std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut url).expect("it says where it is");
+        (demo, url.trim().to_owned())
+    }
+}
+
+impl Drop for Demo {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_server_by_its_address_and_its_cassette() -> Result<(), Error> {
+    let tape = std::env::temp_dir().join(format!("mcptest-http-{}.json", std::process::id()));
+    let (demo, url) = Demo::start();
+    let mcp = Options::default().server_url(&url).open()?;
+    mcp.cassette("record", Some(&tape))?;
+    assert_eq!(mcp.initialize()?["serverInfo"]["name"], "mcptest-demo");
+    assert_eq!(mcp.call("add", json!({ "a": 2, "b": 40 }))?.data, json!({ "sum": 42 }));
+    mcp.close()?;
+    drop(demo);
+    let mcp = Options::default().server_url(&url).open()?;
+    let error = mcp.call("add", json!({ "a": 2, "b": 40 })).expect_err("nobody is there");
+    assert!(code(&error) == -32001 && error.to_string().contains("cannot connect"), "{error}");
+    mcp.cassette("replay", Some(&tape))?;
+    assert_eq!(mcp.call("add", json!({ "a": 2, "b": 40 }))?.data, json!({ "sum": 42 }));
+    let _ = std::fs::remove_file(tape);
+    Ok(())
+}
+
 #[test]
 fn a_cassette_replays_without_the_server() -> Result<(), Error> {
     let tape = std::env::temp_dir().join(format!("mcptest-tape-{}.json", std::process::id()));

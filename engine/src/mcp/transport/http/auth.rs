@@ -8,7 +8,6 @@ use crate::source::Json;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use http_body_util::{BodyExt, Limited};
 use hyper::Method;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 
@@ -43,10 +42,12 @@ pub(super) async fn fetch(wire: &Wire, credentials: &ClientCredentials) -> Resul
         }
     }
     let request = request(Method::POST, url, headers, Bytes::from(form));
-    let answer = wire.clone().send(request, url.clone()).await.map_err(|trouble| failed(trouble.message))?;
+    let answer = wire.clone().send(request, url.clone()).await.map_err(|trouble| {
+        let fault = failed(trouble.message);
+        trouble.hint.into_iter().fold(fault, Fault::hint)
+    })?;
     let status = answer.response.status();
-    let body = Limited::new(answer.response.into_body(), MOST).collect().await;
-    let body = body.map_err(|error| failed(error.to_string()))?.to_bytes();
+    let body = answer.whole(MOST).await.map_err(failed)?;
     if !status.is_success() {
         let why = serde_json::from_slice::<Json>(&body).ok();
         let why = why.as_ref().and_then(|why| why.get("error")?.as_str()).map(|why| format!(" ({why})"));

@@ -70,6 +70,16 @@ impl Endpoint {
             wait_for_ready: None,
         }
     }
+
+    /// Whether a certificate has to be judged.
+    pub(super) fn needs_tls(&self) -> bool {
+        let encrypted = |url: &Uri| url.scheme_str() == Some("https");
+        let token_url = match &self.auth {
+            Auth::ClientCredentials(credentials) => encrypted(&credentials.token_url),
+            Auth::None | Auth::Bearer(_) => false,
+        };
+        encrypted(&self.url) || token_url
+    }
 }
 
 /// Reads a URL that a client can connect to; the error says what is wrong with it.

@@ -5,7 +5,7 @@ use super::sse;
 use super::wire::{Answer, Kept};
 use crate::source::Json;
 use bytes::Bytes;
-use hyper::body::{Body as _, Incoming as Body};
+use hyper::body::Incoming as Body;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ pub(super) enum Progress {
     /// Nothing yet.
     Pending,
     /// The head of an answer.
-    Head(Answer),
+    Head(Box<Answer>),
     /// Things of a stream.
     Items(Vec<sse::Item>),
     /// The body, whole.
@@ -99,18 +99,23 @@ impl Flight {
         }
     }
 
+    /// Whether somebody waits for what comes next.
+    pub(super) fn is_awaited(&self) -> bool {
+        self.purpose == Purpose::Post && (self.awaits.is_some() || matches!(self.stage, Stage::Head(_)))
+    }
+
     pub(super) fn poll(&mut self, max: usize, cx: &mut Context<'_>) -> Progress {
         match &mut self.stage {
             Stage::Head(sending) => match sending.as_mut().poll(cx) {
                 Poll::Pending => Progress::Pending,
-                Poll::Ready(Ok(answer)) => Progress::Head(answer),
+                Poll::Ready(Ok(answer)) => Progress::Head(Box::new(answer)),
                 Poll::Ready(Err(trouble)) => Progress::Failed(trouble),
             },
             Stage::Resting(sleep) => match sleep.as_mut().poll(cx) {
                 Poll::Pending => Progress::Pending,
                 Poll::Ready(()) => Progress::Rested,
             },
-            Stage::Whole { body, connection, bytes } => match next_data(body, cx) {
+            Stage::Whole { body, connection, bytes } => match next_data(body, connection, cx) {
                 Poll::Pending => Progress::Pending,
                 Poll::Ready(Some(Ok(data))) => {
                     self.read += data.len();
@@ -129,7 +134,7 @@ impl Flight {
             },
             Stage::Events { body, connection, parser } => {
                 let mut items = Vec::new();
-                match next_data(body, cx) {
+                match next_data(body, connection, cx) {
                     Poll::Pending => Progress::Pending,
                     Poll::Ready(Some(Ok(data))) => {
                         self.read += data.len();
@@ -204,17 +209,14 @@ impl std::fmt::Debug for Flight {
     }
 }
 
-/// The next piece of a body; trailers are passed over.
-fn next_data(body: &mut Body, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, hyper::Error>>> {
-    loop {
-        return match Pin::new(&mut *body).poll_frame(cx) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(None) => Poll::Ready(None),
-            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(error))),
-            Poll::Ready(Some(Ok(frame))) => match frame.into_data() {
-                Ok(data) => Poll::Ready(Some(Ok(data))),
-                Err(_) => continue,
-            },
-        };
+/// The next piece of a body.
+fn next_data(
+    body: &mut Body,
+    connection: &mut Option<Kept>,
+    cx: &mut Context<'_>,
+) -> Poll<Option<Result<Bytes, hyper::Error>>> {
+    match connection {
+        Some(kept) => kept.line.poll_data(body, cx),
+        None => Poll::Ready(None),
     }
 }

@@ -1,7 +1,7 @@
 //! Before the first message: the server is awaited, a token fetched, a stream opened.
 
 use super::flight::{Flight, Purpose, Sending};
-use super::{Http, auth, endpoint, request, wire};
+use super::{Http, auth, dial, endpoint, request};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::transport::Incoming;
 use bytes::Bytes;
@@ -88,7 +88,7 @@ impl Http {
         let mut attempts = 0;
         loop {
             attempts += 1;
-            let trouble = match timeout_at(deadline, wire::tcp(&url)).await {
+            let trouble = match timeout_at(deadline, dial::tcp(&url)).await {
                 Ok(Ok(_)) => {
                     self.traffic(format!("the server listens (attempt {attempts})"));
                     return Ok(());

@@ -47,6 +47,8 @@ pub struct Trouble {
     pub kind: &'static str,
     /// In one sentence.
     pub message: String,
+    /// The next action.
+    pub hint: Option<String>,
 }
 
 impl Head {
@@ -68,7 +70,23 @@ impl Head {
 
 impl Trouble {
     pub(super) fn new(kind: &'static str, message: impl Into<String>) -> Trouble {
-        Trouble { kind, message: message.into() }
+        Trouble { kind, message: message.into(), hint: None }
+    }
+
+    /// The same with something to do about it.
+    #[must_use]
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Trouble {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same with what went before.
+    #[must_use]
+    pub(super) fn after(mut self, notes: &[String]) -> Trouble {
+        for note in notes.iter().rev() {
+            self.message = format!("{note}: {}", self.message);
+        }
+        self
     }
 
     /// What an error of the connection means.
@@ -124,11 +142,7 @@ impl Ended {
         if let Some(trouble) = &self.trouble {
             let mut fault = Fault::new(Code::ConnectionLost, format!("no answer to {what}: {}", trouble.message));
             fault.transient = matches!(trouble.kind, "closed" | "truncated");
-            return match trouble.kind {
-                "refused" => fault.hint("is the server running, and is the port of `url` right?"),
-                "tls" => fault.hint("`tls: { caBundle: FILE }` trusts further certificates"),
-                _ => fault,
-            };
+            return trouble.hint.iter().fold(fault, |fault, hint| fault.hint(hint.clone()));
         }
         let Some(head) = &self.head else { return Fault::new(Code::ConnectionLost, format!("no answer to {what}")) };
         let mut message = format!("the server answered {what} with {}", status_text(head.status));

@@ -1,35 +1,38 @@
 //! Connections: made when a request needs one, kept while the server keeps them, and never made twice in silence.
 
+use super::dial;
+use super::line::{Line, Outgoing};
 use super::outcome::Trouble;
-use bytes::Bytes;
-use http_body_util::Full;
+use super::patient::{Patience, Patient};
+use super::tls::{self, Tls};
+use bytes::{Bytes, BytesMut};
 use hyper::body::Incoming as Body;
-use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{HOST, HeaderValue};
 use hyper::http::uri::{Authority, Scheme};
-use hyper::{Request, Response, Uri};
-use hyper_util::rt::TokioIo;
-use std::io;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use hyper::{Response, Uri};
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, OnceLock};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
-/// How long a connection may have been idle for its end to be looked for before it is used again.
-const RESTED: Duration = Duration::from_millis(50);
 /// How many idle connections are kept.
 const MOST_IDLE: usize = 8;
-
-type Sender = SendRequest<Full<Bytes>>;
 
 /// Where requests to one server go out.
 #[derive(Debug, Clone)]
 pub(super) struct Wire {
-    tls: Option<Arc<ClientConfig>>,
-    idle: Arc<Mutex<Vec<Idle>>>,
+    shared: Arc<Shared>,
+    /// Whether an answer is waited for without the reactor.
+    pub(super) patience: Patience,
+}
+
+#[derive(Debug)]
+struct Shared {
+    tls: Tls,
+    /// Read when it is needed: the certificates of a system take longer than a whole conversation without them.
+    tls_config: OnceLock<Result<Arc<ClientConfig>, String>>,
+    idle: Mutex<Vec<Idle>>,
 }
 
 /// What a connection leads to.
@@ -42,8 +45,7 @@ struct Origin {
 #[derive(Debug)]
 struct Idle {
     origin: Origin,
-    sender: Sender,
-    since: Instant,
+    line: Line,
 }
 
 /// An answer whose body is still to come, and the connection that it comes on.
@@ -51,53 +53,77 @@ struct Idle {
 pub(super) struct Answer {
     pub(super) response: Response<Body>,
     pub(super) connection: Kept,
-    /// What was done to get it, for the transcript.
+    /// What became of connections that were kept for it.
     pub(super) notes: Vec<String>,
+    /// What was connected to for it.
+    pub(super) connected: Option<Authority>,
 }
 
 /// A connection that goes back to the idle ones when its answer was read whole.
 #[derive(Debug)]
 pub(super) struct Kept {
     origin: Origin,
-    sender: Sender,
+    pub(super) line: Line,
     wire: Wire,
 }
 
 impl Kept {
     /// The answer was read to its end.
-    pub(super) fn give_back(self) {
-        let Ok(mut idle) = self.wire.idle.lock() else { return };
-        if idle.len() < MOST_IDLE && !self.sender.is_closed() {
-            idle.push(Idle { origin: self.origin, sender: self.sender, since: Instant::now() });
+    pub(super) fn give_back(mut self) {
+        if !self.line.stays_open() {
+            return;
+        }
+        let Ok(mut idle) = self.wire.shared.idle.lock() else { return };
+        if idle.len() < MOST_IDLE {
+            idle.push(Idle { origin: self.origin, line: self.line });
         }
     }
 }
 
+impl Answer {
+    /// The body, whole, if it is no longer than `most`; an error says why not.
+    pub(super) async fn whole(self, most: usize) -> Result<Bytes, String> {
+        let (mut body, mut connection) = (self.response.into_body(), self.connection);
+        let mut whole = BytesMut::new();
+        while let Some(data) = poll_fn(|cx| connection.line.poll_data(&mut body, cx)).await {
+            whole.extend_from_slice(&data.map_err(|error| Trouble::of_body(&error, whole.len()).message)?);
+            if whole.len() > most {
+                return Err(format!("the body is longer than {most} bytes"));
+            }
+        }
+        connection.give_back();
+        Ok(whole.freeze())
+    }
+}
+
 impl Wire {
-    pub(super) fn new(tls: Option<Arc<ClientConfig>>) -> Wire {
-        Wire { tls, idle: Arc::default() }
+    pub(super) fn new(tls: Tls) -> Wire {
+        let shared = Shared { tls, tls_config: OnceLock::new(), idle: Mutex::default() };
+        Wire { shared: Arc::new(shared), patience: Patience::default() }
+    }
+
+    /// What a TLS connection is made with.
+    pub(super) fn tls_config(&self) -> Result<&Arc<ClientConfig>, String> {
+        self.shared.tls_config.get_or_init(|| self.shared.tls.config()).as_ref().map_err(String::clone)
     }
 
     /// Sends a request to `url` and awaits the head of the answer.
-    pub(super) async fn send(self, mut request: Request<Full<Bytes>>, url: Uri) -> Result<Answer, Trouble> {
+    pub(super) async fn send(self, mut request: Outgoing, url: Uri) -> Result<Answer, Trouble> {
         let origin = Origin { scheme: url.scheme().cloned(), authority: url.authority().cloned() };
         let authority = origin.authority.as_ref().map_or("", Authority::as_str);
         if let (false, Ok(host)) = (request.headers().contains_key(HOST), HeaderValue::from_str(authority)) {
             request.headers_mut().insert(HOST, host);
         }
         let mut notes = Vec::new();
-        while let Some((mut sender, rested)) = self.take_idle(&origin) {
-            if rested {
-                // The end of an idle connection is seen when its task runs.
-                tokio::task::yield_now().await;
-                tokio::task::yield_now().await;
-            }
-            if sender.is_closed() || sender.ready().await.is_err() {
+        while let Some(mut line) = self.take_idle(&origin) {
+            if let Some(why) = line.spent() {
+                notes.push(format!("{why}: a new one is made"));
                 continue;
             }
-            match sender.try_send_request(request).await {
+            match line.send(request).await {
                 Ok(response) => {
-                    return Ok(Answer { response, connection: Kept { origin, sender, wire: self }, notes });
+                    let connection = Kept { origin, line, wire: self };
+                    return Ok(Answer { response, connection, notes, connected: None });
                 }
                 Err(mut failed) => match failed.take_message() {
                     // Nothing of it was sent, so that sending it on another connection is no second attempt.
@@ -110,56 +136,34 @@ impl Wire {
             }
         }
         // Boxed, because the state of a TLS handshake would be moved about with every request that needs none.
-        let mut sender = Box::pin(self.connect(&url)).await?;
-        let response = sender.send_request(request).await.map_err(|error| Trouble::of_exchange(&error))?;
-        Ok(Answer { response, connection: Kept { origin, sender, wire: self }, notes })
+        let connected = Box::pin(self.connect(&url)).await;
+        let mut line = connected.map_err(|trouble| trouble.after(&notes))?;
+        let sent = line.send(request).await.map_err(|failed| Trouble::of_exchange(failed.error()));
+        let response = sent.map_err(|trouble| trouble.after(&notes))?;
+        let connected = origin.authority.clone();
+        Ok(Answer { response, connection: Kept { origin, line, wire: self }, notes, connected })
     }
 
-    fn take_idle(&self, origin: &Origin) -> Option<(Sender, bool)> {
-        let mut idle = self.idle.lock().ok()?;
+    fn take_idle(&self, origin: &Origin) -> Option<Line> {
+        let mut idle = self.shared.idle.lock().ok()?;
         let at = idle.iter().rposition(|idle| idle.origin == *origin)?;
-        let idle = idle.remove(at);
-        Some((idle.sender, idle.since.elapsed() > RESTED))
+        Some(idle.remove(at).line)
     }
 
-    async fn connect(&self, url: &Uri) -> Result<Sender, Trouble> {
-        let stream = tcp(url).await?;
+    async fn connect(&self, url: &Uri) -> Result<Line, Trouble> {
+        let stream = dial::tcp(url).await?;
+        let broken = |error: std::io::Error| Trouble::new("closed", format!("the connection broke: {error}"));
+        let stream = Patient::new(stream, self.patience.clone()).map_err(broken)?;
         if url.scheme_str() != Some("https") {
-            return handshake(stream).await;
+            return Line::plain(stream).await;
         }
-        let Some(tls) = &self.tls else { return Err(Trouble::new("tls", "no TLS settings for an `https` URL")) };
-        let host = url.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']').to_owned();
+        let config = self.tls_config().map_err(|why| Trouble::new("tls", why))?.clone();
+        let host = dial::host(url).to_owned();
         let name = ServerName::try_from(host.clone())
             .map_err(|_| Trouble::new("tls", format!("`{host}` cannot stand in a certificate")))?;
-        let stream = TlsConnector::from(tls.clone())
-            .connect(name, stream)
-            .await
-            .map_err(|error| Trouble::new("tls", format!("no TLS connection to `{host}`: {error}")))?;
-        handshake(stream).await
+        let peephole = stream.peephole();
+        let stream =
+            TlsConnector::from(config).connect(name, stream).await.map_err(|error| tls::trouble(&host, &error))?;
+        Line::encrypted(stream, peephole).await
     }
-}
-
-/// Connects to the host and port of a URL.
-pub(super) async fn tcp(url: &Uri) -> Result<TcpStream, Trouble> {
-    let host = url.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
-    let port = url.port_u16().unwrap_or(if url.scheme_str() == Some("https") { 443 } else { 80 });
-    let stream = TcpStream::connect((host, port)).await.map_err(|error| {
-        let kind = match error.kind() {
-            io::ErrorKind::ConnectionRefused => "refused",
-            _ => "unreachable",
-        };
-        Trouble::new(kind, format!("cannot connect to `{host}:{port}`: {error}"))
-    })?;
-    let _ = stream.set_nodelay(true);
-    Ok(stream)
-}
-
-async fn handshake(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Result<Sender, Trouble> {
-    let (sender, connection) =
-        http1::handshake(TokioIo::new(stream)).await.map_err(|error| Trouble::of_exchange(&error))?;
-    // What goes wrong on it is told to whoever waits for an answer.
-    tokio::spawn(async move {
-        let _ = connection.await;
-    });
-    Ok(sender)
 }

@@ -1,15 +1,15 @@
 //! The JSON Schema of the subprocess protocol: every line that crosses the pipe of a plugin.
 
-use super::ipc::{closed, reference};
+use super::{EXECUTE, HANDSHAKE, PROTOCOL_VERSION};
 use crate::extension::plugin::{FINISH, OBSERVE, TRANSFORM};
-use crate::extension::process::{EXECUTE, HANDSHAKE, PROTOCOL_VERSION};
+use crate::schema::{closed, reference};
 use serde_json::{Map, Value, json};
 
 /// Text that is there, and has no white space around it.
 const WORD: &str = r"^\S([\s\S]*\S)?$";
 
-/// A line: a request of the host, or an answer of the plugin.
-pub(super) fn document() -> Value {
+/// The JSON Schema (2020-12) of a line: a request of the host, or an answer of the plugin.
+pub fn schema() -> Value {
     let mut definitions = Map::new();
     for hook in HOOKS {
         definitions.insert(format!("{} arguments", hook.name), (hook.arguments)());
