@@ -10,7 +10,7 @@ mod grace;
 pub mod guard;
 mod lineage;
 mod plain;
-mod program;
+pub mod program;
 mod tree;
 
 pub use exit::Exit;

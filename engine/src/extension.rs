@@ -11,6 +11,7 @@
 pub mod capability;
 pub mod declared;
 pub mod fault;
+mod hurry;
 pub mod library;
 mod limits;
 pub mod log;
@@ -18,6 +19,7 @@ mod mcp;
 pub mod naming;
 mod pending;
 pub mod plugin;
+mod probe;
 pub mod process;
 pub mod reach;
 pub mod registry;
@@ -32,6 +34,7 @@ pub use capability::Grant;
 pub use declared::{Backend, Declared, Isolation, Launch};
 pub use fault::{Code, Fault};
 pub use limits::Limits;
+pub use probe::{Introduced, Probe};
 pub use process::PROTOCOL_VERSION;
 pub use reach::Reach;
 pub use registry::{Live, Registry};
@@ -56,10 +59,16 @@ pub trait Extension: Send + Sync + std::fmt::Debug {
     fn judges_late(&self) -> bool {
         false
     }
-    /// Tries what no run does, for authors; gives what is wrong with how it answers.
-    fn probe(&self) -> Vec<String> {
+    /// Starts a plugin that says who it is, and asks it; none for an extension that has said so already, or never does.
+    fn introduce(&self) -> Option<Result<Introduced, Fault>> {
+        None
+    }
+    /// Tries what no run does, for authors.
+    fn probe(&self) -> Vec<Probe> {
         Vec::new()
     }
+    /// Ends the call at hand, and lets no later one take long: somebody is waiting. Can be called from any thread.
+    fn interrupt(&self) {}
     /// Ends whatever lives for it outside of this process; gives what is worth telling. Nothing is called afterwards.
     fn close(&self) -> Vec<String> {
         Vec::new()

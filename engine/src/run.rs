@@ -26,6 +26,7 @@ mod polling;
 mod ready;
 mod respond;
 mod session;
+mod signals;
 mod slot;
 mod step;
 mod stop;
@@ -34,11 +35,13 @@ mod window;
 mod worker;
 
 use crate::event::collector::{Collector, Finished};
-use crate::event::{Body, ExtensionUsed, Outbox, RunStarted, What};
+use crate::event::{Body, Outbox, RunStarted, What};
+use crate::extension::Live;
 use crate::mcp::cassette::Reel;
 use crate::plan::Plan;
 pub use early::Early;
 pub use picked::Picked;
+pub use signals::Watch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -61,7 +64,7 @@ pub struct Options {
     /// Whether stderr of passed steps is posted too.
     pub logs: bool,
     /// The extensions that take part.
-    pub extensions: Vec<ExtensionUsed>,
+    pub extensions: Vec<Arc<Live>>,
     /// What `--env-file` adds to what servers inherit.
     pub environment: Vec<(String, String)>,
     /// `--record`, `--replay`.
@@ -96,7 +99,7 @@ pub fn run(
         tests: plan.tests,
         jobs,
         seed: plan.seed,
-        extensions: options.extensions.clone(),
+        extensions: options.extensions.iter().map(|live| live.used()).collect(),
     };
     let outbox = Outbox::default();
     outbox.post(None, What::Event(Body::RunStarted(started)));
@@ -111,8 +114,10 @@ pub fn run(
         failures: AtomicUsize::new(0),
         start_failed: AtomicBool::new(false),
     });
+    // A reporter is called from here, and matchers on the workers: none of them hears a signal.
+    let hearing = hear(&shared)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(watch(&shared, jobs, &mut collector, early))?;
+    runtime.block_on(watch(&shared, jobs, &mut collector, early, hearing.is_none()))?;
     let interrupted = shared.stop.interrupted();
     collector.accept(shared.outbox.take());
     let summary = collector.summary();
@@ -123,17 +128,34 @@ pub fn run(
     } else {
         u8::from(summary.failed + summary.faulted > 0)
     };
-    Ok((collector.finish(interrupted, exit_code), exit_code))
+    let finished = collector.finish(interrupted, exit_code);
+    // A signal while reporters finished comes too late for the report, and not for the exit code.
+    Ok((finished, if shared.stop.interrupted() { 130 } else { exit_code }))
 }
 
-/// Starts the workers and hands what they post to the collector until the last one is done.
+/// Hears signals for a run with extensions: calls end with them.
+fn hear(shared: &Arc<Shared>) -> std::io::Result<Option<Watch>> {
+    if shared.options.extensions.is_empty() {
+        return Ok(None);
+    }
+    let (stop, extensions) = (shared.stop.clone(), shared.options.extensions.clone());
+    let react = move || {
+        stop.interrupt();
+        extensions.iter().for_each(|live| live.extension.interrupt());
+    };
+    Watch::begin(react).map(Some)
+}
+
+/// Starts the workers and hands what they post to the collector until the last one is done; hears signals where nobody
+/// else does.
 async fn watch(
     shared: &Arc<Shared>,
     jobs: usize,
     collector: &mut Collector,
     mut early: Option<Early>,
+    listens: bool,
 ) -> std::io::Result<()> {
-    let mut signals = stop::Signals::listen()?;
+    let mut signals = signals::Signals::listen()?;
     // The channel closes when the last worker is done.
     let (done, mut finished) = tokio::sync::mpsc::unbounded_channel::<()>();
     let mut threads = Vec::with_capacity(jobs);
@@ -159,7 +181,7 @@ async fn watch(
     loop {
         tokio::select! {
             biased;
-            () = signals.next() => shared.stop.interrupt(),
+            () = signals.next(), if listens => shared.stop.interrupt(),
             next = finished.recv() => if next.is_none() { break },
             _ = tick.tick() => {
                 collector.accept(shared.outbox.take());

@@ -14,6 +14,7 @@ mod table;
 pub use config::{AUTH, CLIENT, CONFIG, CONFIG_ONLY, SERVER, SHUTDOWN, TLS};
 pub use expect::{CHECK, EXPECT, PERFORMANCE};
 pub use extension::{EXTENSION, EXTENSION_LIMITS, IMPORTS, PLUGIN, SUBPROCESS_MATCHER};
+pub(crate) use ipc::{closed, reference};
 pub use step::{ACTIONS, CANCEL_AFTER, CASE, COMPLETE, LEVELS, RAW, STEP, TASK};
 pub use suite::{ANSWER, CASE_ONLY, LANES, SUITE};
 pub use table::{Key, Later, Table, Takes};

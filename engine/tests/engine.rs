@@ -11,6 +11,8 @@ mod kit;
 mod aegis;
 #[path = "engine/asking.rs"]
 mod asking;
+#[path = "engine/authors.rs"]
+mod authors;
 #[path = "engine/backends.rs"]
 mod backends;
 #[path = "engine/cache.rs"]
@@ -49,6 +51,8 @@ mod layers;
 mod plugins;
 #[path = "engine/plugins_bound.rs"]
 mod plugins_bound;
+#[path = "engine/protocol.rs"]
+mod protocol;
 #[path = "engine/secrets.rs"]
 mod secrets;
 #[path = "engine/seeds.rs"]

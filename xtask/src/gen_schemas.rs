@@ -5,7 +5,7 @@ use crate::process::{output, root};
 use anyhow::{Result, ensure};
 use std::path::PathBuf;
 
-const NAMES: [&str; 4] = ["suite", "config", "event", "ipc"];
+const NAMES: [&str; 5] = ["suite", "config", "event", "ipc", "plugin"];
 
 /// Writes every schema.
 pub fn write() -> Result<()> {

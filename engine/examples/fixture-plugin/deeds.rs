@@ -1,6 +1,10 @@
 //! What hooks return, whatever wire they were called over: a result, or an error with a code.
 
 use serde_json::{Value, json};
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+pub(crate) const TOOLS: [&str; 4] = ["hostile", "report.observe", "report.finish", "transform.suite"];
 
 /// A result, or a code with a message.
 pub(crate) type Done = Result<Value, (i64, &'static str)>;
@@ -15,6 +19,19 @@ pub(crate) fn call(hook: &str, arguments: &Value) -> Done {
     }
 }
 
+/// What a careful plugin says of what it does not have, and of arguments that are none.
+pub(crate) fn refuse(hook: &str, arguments: &Value) -> Result<(), (i64, &'static str)> {
+    match hook {
+        "report.observe" if arguments["event"].is_object() => Ok(()),
+        "report.finish" => Ok(()),
+        "transform.suite" if arguments["suite"].is_object() => Ok(()),
+        "hostile" if arguments["expected"]["do"].is_string() => Ok(()),
+        "" => Err((-32602, "a tool is needed")),
+        hook if TOOLS.contains(&hook) => Err((-32602, "the arguments are wrong")),
+        _ => Err((-32601, "no such hook")),
+    }
+}
+
 fn judge(arguments: &Value) -> Done {
     let fail = |message: String| Ok(json!({ "pass": false, "message": message }));
     match arguments["expected"]["do"].as_str().unwrap_or_default() {
@@ -26,6 +43,7 @@ fn judge(arguments: &Value) -> Done {
         "unknown" => Err((-32601, "no such matcher")),
         "invalid" => Err((-32602, "only known now")),
         "internal" => Err((7, "something broke")),
+        "unexpected" => Err((-32603, "nobody expected that")),
         "huge" => fail("x".repeat(2 * 1024 * 1024)),
         "nothing" => Ok(Value::Null),
         "text" => Ok(json!("true")),
@@ -43,6 +61,7 @@ fn observe(event: &Value) -> Value {
     let test = text(&event["data"]["test"]["name"]);
     match test.strip_prefix("report ") {
         Some("panic") => panic!("told to panic in observe"),
+        Some("hang") => hang(&Value::Null),
         Some(name) => json!([{ "name": name, "text": "named\n" }]),
         None => json!([{ "text": format!("{test}\n") }]),
     }
@@ -51,6 +70,7 @@ fn observe(event: &Value) -> Value {
 fn transform(mut suite: Value) -> Done {
     match suite["x-hostile"].as_str().unwrap_or_default() {
         "panic" => panic!("told to panic in transform"),
+        "hang" => hang(&suite["x-mark"]),
         "list" => return Ok(json!([])),
         "refuse" => return Err((7, "no")),
         "unknown-key" => suite["tools"][0]["expct"] = Value::Null,
@@ -58,6 +78,22 @@ fn transform(mut suite: Value) -> Done {
         _ => {}
     }
     Ok(suite)
+}
+
+/// Never answers; says so with a file, where one is named.
+pub(crate) fn hang(mark: &Value) -> ! {
+    if let Some(path) = mark.as_str() {
+        std::fs::write(path, "").expect("the mark is written");
+    }
+    loop {
+        std::thread::park();
+    }
+}
+
+/// Closes stdout, and lives on until it is killed.
+pub(crate) fn close() -> ! {
+    let error = Command::new("sh").args(["-c", "exec >&-; while read -r line; do :; done; exec sleep 1000"]).exec();
+    panic!("sh does not start: {error}");
 }
 
 fn text(value: &Value) -> &str {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 static REFUSED: AtomicU32 = AtomicU32::new(0);
 
 /// Listens on a free port, and writes the address into a file.
-pub(crate) fn serve(file: &str) {
+pub(crate) fn serve(file: &str, careful: bool) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");
     let half = format!("{file}.half");
@@ -18,11 +18,11 @@ pub(crate) fn serve(file: &str) {
         .and_then(|()| std::fs::rename(&half, file))
         .expect("the file is written");
     for stream in listener.incoming().flatten() {
-        std::thread::spawn(move || answer(stream));
+        std::thread::spawn(move || answer(stream, careful));
     }
 }
 
-fn answer(mut stream: TcpStream) -> std::io::Result<()> {
+fn answer(mut stream: TcpStream, careful: bool) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let (mut first, mut length, mut credentials) = (String::new(), 0, String::new());
     reader.read_line(&mut first)?;
@@ -62,7 +62,7 @@ fn answer(mut stream: TcpStream) -> std::io::Result<()> {
         }
         _ => {}
     }
-    match mcp::answer(&message) {
+    match mcp::answer(&message, careful) {
         Some(text) => write(&mut stream, "200 OK", &text),
         None => write(&mut stream, "202 Accepted", ""),
     }

@@ -1,11 +1,13 @@
 //! A scripted plugin: a matcher, a reporter and a transform that does what the argument of the matcher says.
 //!
 //! ```text
-//! fixture-plugin [--bound | --mcp | --http FILE] [--pid-file FILE] [--ignore-eof] [--fork] [--handshake JSON|WORD]
+//! fixture-plugin [--bound | --mcp | --http FILE] [--careful] [--pid-file FILE] [--ignore-eof] [--fork]
+//!     [--handshake JSON|WORD]
 //! ```
 //!
-//! The argument of the matcher is `{do: WORD}`; the words are in [`deeds`] and [`wire`]. `--http` listens on a
-//! free port, and writes its address into the file.
+//! The argument of the matcher is `{do: WORD}`; the words are in [`deeds`] and [`wire`]. `--careful` refuses
+//! what it cannot do, as a plugin should. `--http` listens on a free port, and writes its address into the file; it is the
+//! last flag.
 
 mod deeds;
 mod http;
@@ -20,6 +22,7 @@ use std::process::{Command, Stdio};
 pub(crate) struct Options {
     pub(crate) bound: bool,
     pub(crate) mcp: bool,
+    pub(crate) careful: bool,
     pub(crate) ignore_eof: bool,
     fork: bool,
     pub(crate) pid_file: Option<String>,
@@ -34,9 +37,10 @@ fn main() {
         match arg.as_str() {
             "--bound" => options.bound = true,
             "--mcp" => options.mcp = true,
+            "--careful" => options.careful = true,
             "--ignore-eof" => options.ignore_eof = true,
             "--fork" => options.fork = true,
-            "--http" => http::serve(&value()),
+            "--http" => http::serve(&value(), options.careful),
             "--pid-file" => options.pid_file = Some(value()),
             "--handshake" => options.handshake = Some(value()),
             _ => panic!("unknown flag {arg}"),

@@ -4,10 +4,8 @@ use crate::deeds;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-const TOOLS: [&str; 4] = ["hostile", "report.observe", "report.finish", "transform.suite"];
-
 /// The answer to a message, as text; nothing for a notification. What ends the process does so in here.
-pub(crate) fn answer(message: &Value) -> Option<String> {
+pub(crate) fn answer(message: &Value, careful: bool) -> Option<String> {
     let id = message.get("id")?;
     let answered = |result: Value| Some(json!({ "jsonrpc": "2.0", "id": id, "result": result }).to_string());
     match message["method"].as_str().unwrap_or_default() {
@@ -19,23 +17,22 @@ pub(crate) fn answer(message: &Value) -> Option<String> {
         "ping" => answered(json!({})),
         "tools/list" => {
             let tool = |name: &str| json!({ "name": name, "inputSchema": { "type": "object" } });
-            answered(json!({ "tools": TOOLS.map(tool) }))
+            answered(json!({ "tools": deeds::TOOLS.map(tool) }))
         }
-        "tools/call" => call(id, &message["params"]),
+        "tools/call" => call(id, &message["params"], careful),
         _ => Some(json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32601, "message": "unknown" } }).to_string()),
     }
 }
 
-fn call(id: &Value, params: &Value) -> Option<String> {
+fn call(id: &Value, params: &Value, careful: bool) -> Option<String> {
     let (name, arguments) = (params["name"].as_str().unwrap_or_default(), &params["arguments"]);
     match arguments["expected"]["do"].as_str().unwrap_or_default() {
         "crash" => {
             eprintln!("told to crash");
             std::process::exit(3);
         }
-        "hang" => loop {
-            std::thread::park();
-        },
+        "hang" => deeds::hang(&arguments["expected"]["mark"]),
+        "close" => deeds::close(),
         "late" => {
             std::thread::sleep(Duration::from_millis(arguments["expected"]["ms"].as_u64().unwrap_or(1500)));
         }
@@ -52,6 +49,7 @@ fn call(id: &Value, params: &Value) -> Option<String> {
     }
     let answer = match arguments["expected"]["do"] == "late" {
         true => Ok(json!(true)),
+        false if careful => deeds::refuse(name, arguments).and_then(|()| deeds::call(name, arguments)),
         false => deeds::call(name, arguments),
     };
     Some(match answer {

@@ -3,8 +3,6 @@
 use crate::{Options, deeds, fork, mcp, note};
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
-use std::os::unix::process::CommandExt;
-use std::process::Command;
 use std::time::Duration;
 
 /// Answers line by line until stdin ends.
@@ -12,15 +10,15 @@ pub(crate) fn serve(options: &Options) {
     for line in std::io::stdin().lock().lines() {
         let request: Value = serde_json::from_str(&line.expect("text")).expect("a request is JSON");
         if options.mcp {
-            mcp::answer(&request).iter().for_each(|answer| raw(format!("{answer}\n").as_bytes()));
+            mcp::answer(&request, options.careful).iter().for_each(|answer| raw(format!("{answer}\n").as_bytes()));
             continue;
         }
         let (id, params) = (&request["id"], &request["params"]);
         match request["method"].as_str() {
             Some("handshake") if options.bound => handshake(options, id),
             Some("execute") if options.bound => {
-                let tool = params["tool"].as_str().expect("a tool");
-                answer(options, id, tool, &params["arguments"]);
+                let tool = params["tool"].as_str().or(options.careful.then_some(""));
+                answer(options, id, tool.expect("a tool"), &params["arguments"]);
             }
             Some(method) if !options.bound => answer(options, id, method, params),
             _ => say(&json!({ "id": id, "error": { "code": -32601, "message": "no such method" } })),
@@ -35,7 +33,7 @@ fn handshake(options: &Options, id: &Value) {
     } });
     match options.handshake.as_deref() {
         None => say(&json!({ "id": id, "result": manifest })),
-        Some("hang") => hang(),
+        Some("hang") => deeds::hang(&Value::Null),
         Some("crash") => std::process::exit(3),
         Some("garbage") => raw(b"hello\n"),
         Some("refuse") => say(&json!({ "id": id, "error": { "code": 5, "message": "not today" } })),
@@ -47,9 +45,12 @@ fn handshake(options: &Options, id: &Value) {
 }
 
 fn answer(options: &Options, id: &Value, hook: &str, arguments: &Value) {
+    if let (true, Err((code, message))) = (options.careful, deeds::refuse(hook, arguments)) {
+        return say(&json!({ "id": id, "error": { "code": code, "message": message } }));
+    }
     let good = json!({ "id": id, "result": true });
     match arguments["expected"]["do"].as_str().unwrap_or_default() {
-        "hang" => hang(),
+        "hang" => deeds::hang(&arguments["expected"]["mark"]),
         "late" => {
             std::thread::sleep(Duration::from_millis(arguments["expected"]["ms"].as_u64().unwrap_or(1500)));
             say(&good);
@@ -72,10 +73,7 @@ fn answer(options: &Options, id: &Value, hook: &str, arguments: &Value) {
         "neither" => say(&json!({ "id": id })),
         "not-json" => raw(b"Traceback (most recent call last):\n"),
         "binary" => raw(b"\x00\xff\xfe\x1b[2J\x80\n"),
-        "close" => {
-            let error = Command::new("sh").args(["-c", "exec >&-; while read -r line; do :; done; sleep 1000"]).exec();
-            panic!("sh does not start: {error}");
-        }
+        "close" => deeds::close(),
         "fork" => {
             note(options, fork());
             say(&good);
@@ -109,12 +107,6 @@ fn flood() {
         }
     }
     raw(b"\n");
-}
-
-fn hang() {
-    loop {
-        std::thread::park();
-    }
 }
 
 fn say(answer: &Value) {

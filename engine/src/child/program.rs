@@ -6,6 +6,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+/// What to do about a script whose interpreter is looked for with a carriage return in its name.
+pub const WINDOWS_SHEBANG: &str = "its first line ends in a Windows line end, which is taken for a part of the interpreter's name: save it with Unix line ends";
+
 /// Why a process could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
@@ -90,6 +93,7 @@ impl SpawnError {
                 Some(interpreter) => vec![format!("run it with `{interpreter}`, or give it a first line `#!…`")],
                 None => vec!["a script needs a first line `#!…`".into()],
             },
+            SpawnError::Interpreter { path, .. } if has_windows_shebang(path) => vec![WINDOWS_SHEBANG.into()],
             SpawnError::NotExecutable { .. }
             | SpawnError::Interpreter { .. }
             | SpawnError::Ending { .. }
@@ -144,11 +148,21 @@ fn may_run(path: &Path) -> bool {
     rustix::fs::access(path, Access::EXEC_OK).is_ok()
 }
 
-fn first_line(path: &Path) -> String {
+/// Whether the first line of a script ends in a carriage return.
+pub fn has_windows_shebang(path: &Path) -> bool {
+    let head = head(path);
+    head.starts_with(b"#!") && head.split(|byte| *byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r"))
+}
+
+fn head(path: &Path) -> Vec<u8> {
     let mut head = Vec::new();
     // An interpreter line longer than this is cut by the kernel too.
     let _ = File::open(path).and_then(|file| file.take(256).read_to_end(&mut head));
-    String::from_utf8_lossy(&head).lines().next().unwrap_or_default().to_owned()
+    head
+}
+
+fn first_line(path: &Path) -> String {
+    String::from_utf8_lossy(&head(path)).lines().next().unwrap_or_default().to_owned()
 }
 
 fn interpreter_for(program: &str) -> Option<&'static str> {

@@ -129,7 +129,7 @@ impl Given {
             timeout: self.args.timeout,
             frames: false,
             logs: false,
-            extensions: loaded.reach.all().map(|live| live.used()).collect(),
+            extensions: loaded.reach.all().cloned().collect(),
             environment: loaded.added,
             reel: None,
         };

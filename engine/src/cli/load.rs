@@ -11,6 +11,7 @@ use crate::mcp::transport::http::endpoint::{parse_url, shown_url};
 use crate::plan::select::{Filter, Pattern};
 use crate::plan::{self, Inputs, Plan};
 use crate::reporter::{self, visible::visible};
+use crate::run::Watch;
 use crate::source::{Json, Kind, Node, Span};
 use crate::suite::environment::Environment;
 use crate::suite::server::Server;
@@ -115,12 +116,16 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
         .collect();
     diagnostics.list.append(&mut problems.list);
     let mut suites = Vec::with_capacity(drafts.len());
+    // A transform may be a plugin, which a signal must not leave behind.
+    let waiting = drafts.iter().any(|draft| matches!(draft, Draft::Waiting { .. }));
+    let watch = waiting.then(Watch::for_the_end);
     for draft in drafts {
         if let Some(suite) = draft.finish(&setting, &mut reach, &mut diagnostics) {
             let library = reach.library(&suite.source, &suite.imports, &mut diagnostics);
             suites.push((suite, library));
         }
     }
+    drop(watch);
     let plan = plan::make(inputs(suites), &mut diagnostics);
     let notices = reach.finish(&mut diagnostics);
     Loaded { config, plan, diagnostics, added, environment, missing, reach, notices, reporters, reporting }
@@ -161,9 +166,13 @@ impl Loaded {
 
     /// Ends the plugins, and tells what is worth knowing about how they ended.
     pub(super) fn close(reach: &Reach, talk: &Talk) {
+        let all: Vec<Arc<Live>> = reach.all().cloned().collect();
+        let watch =
+            (!all.is_empty()).then(|| Watch::begin(move || all.iter().for_each(|live| live.extension.interrupt())));
         for notice in reach.close().iter().filter(|_| !talk.quiet) {
             screen::tell(&format!("note: {}\n", visible(notice)));
         }
+        drop(watch);
     }
 
     /// Hides what the config calls secret, and what servers got from the environment.

@@ -56,7 +56,7 @@ pub(super) fn run(mut args: RunArgs, talk: &Talk) -> u8 {
         timeout: args.timeout,
         frames: args.show_frames || collector.wants_frames(),
         logs: talk.verbose,
-        extensions: loaded.reach.all().map(|live| live.used()).collect(),
+        extensions: loaded.reach.all().cloned().collect(),
         environment: loaded.added,
         reel: reel.clone(),
     };

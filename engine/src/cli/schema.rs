@@ -13,6 +13,8 @@ pub(super) enum What {
     Event,
     /// A frame of the coprocess protocol
     Ipc,
+    /// A message between mcptest and a plugin
+    Plugin,
 }
 
 pub(super) fn schema(what: What) -> u8 {
@@ -21,6 +23,7 @@ pub(super) fn schema(what: What) -> u8 {
         What::Config => crate::schema::config(),
         What::Event => crate::schema::event(),
         What::Ipc => crate::schema::ipc(),
+        What::Plugin => crate::extension::process::schema(),
     };
     screen::print(&format!("{schema:#}\n"));
     OK

@@ -77,6 +77,15 @@ pub enum Backend {
 }
 
 impl Backend {
+    /// The tools that are wanted of a plugin which says itself what it has.
+    pub fn tools(&self) -> &[String] {
+        match self {
+            Backend::Bound { tools, .. } | Backend::Server { tools, .. } => tools,
+            Backend::Service(service) => &service.tools,
+            Backend::Component | Backend::Bare { .. } | Backend::Spec => &[],
+        }
+    }
+
     /// What it is called in a `plugin.toml`, and how it is reached.
     pub fn describe(&self) -> (&'static str, String) {
         match self {
@@ -145,9 +154,12 @@ impl Declared {
             place: None,
         }
     }
+
     /// A program that is one matcher: the file at `path`, called as its stem.
     pub fn program(path: PathBuf, shown: impl Into<String>, folder: PathBuf) -> Declared {
         let stem = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
+        // Without what `./` leaves in the middle.
+        let path: PathBuf = path.components().collect();
         let launch = Launch { argv: vec![path.to_string_lossy().into_owned()], folder, env: Vec::new() };
         let backend = Backend::Bare { launch, matcher: stem.clone(), method: stem.clone() };
         Declared { id: Some(stem), backend, timeout: PLUGIN_TIMEOUT, ..Declared::bare(path, shown) }

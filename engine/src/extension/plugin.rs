@@ -15,7 +15,7 @@ pub(super) mod words;
 
 use super::fault::Fault;
 use super::naming;
-use super::{Argument, Extension, Manifest, MatcherInfo, Output, Request, Role, Verdict};
+use super::{Argument, Extension, Introduced, Manifest, MatcherInfo, Output, Probe, Request, Role, Verdict};
 use crate::source::Json;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -39,10 +39,12 @@ pub fn is_tool(name: &str) -> bool {
 pub(super) trait Wire: Send + Sync + std::fmt::Debug {
     /// Calls a hook; arguments and result are JSON text, on one line.
     fn call(&self, hook: &str, arguments: &str) -> Result<String, Fault>;
-    /// Tries what no run does, for authors; gives what is wrong.
-    fn probe(&self) -> Vec<String> {
-        Vec::new()
-    }
+    /// Starts it and asks who it is; none for one that is never asked.
+    fn introduce(&self) -> Option<Result<Introduced, Fault>>;
+    /// Tries what no run does, for authors.
+    fn probe(&self) -> Vec<Probe>;
+    /// Ends the call at hand, and lets no later one take long.
+    fn interrupt(&self);
     /// Ends what stands at the other end; gives what is worth telling.
     fn close(&self) -> Vec<String>;
 }
@@ -113,8 +115,16 @@ impl Extension for Plugin {
         true
     }
 
-    fn probe(&self) -> Vec<String> {
+    fn introduce(&self) -> Option<Result<Introduced, Fault>> {
+        self.wire.introduce()
+    }
+
+    fn probe(&self) -> Vec<Probe> {
         self.wire.probe()
+    }
+
+    fn interrupt(&self) {
+        self.wire.interrupt();
     }
 
     fn close(&self) -> Vec<String> {

@@ -13,14 +13,18 @@ mod handshake;
 mod line;
 mod pipe;
 mod probe;
+mod schema;
 
 use super::capability::Grant;
 use super::declared::Launch;
 use super::fault::{Code, Fault, plain};
+use super::hurry::{Hurry, Patience};
 use super::plugin::{Wire, words};
-use crate::child::Spawn;
+use super::{Introduced, Probe};
+use crate::child::{Exit, Spawn, program};
 use line::Answer;
 use pipe::{Pipe, Trouble};
+pub use schema::schema;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -43,6 +47,7 @@ pub(super) struct Process {
     env: Vec<(String, String)>,
     speech: Speech,
     timeout: Duration,
+    hurry: Hurry,
     state: Mutex<State>,
 }
 
@@ -81,15 +86,18 @@ impl Process {
         speech: Speech,
         timeout: Duration,
     ) -> Process {
-        Process { name, launch, env, speech, timeout, state: Mutex::default() }
+        Process { name, launch, env, speech, timeout, hurry: Hurry::default(), state: Mutex::default() }
+    }
+
+    fn patience<'a>(&'a self, hook: &'a str) -> Patience<'a> {
+        Patience { hook, most: self.timeout, hurry: &self.hurry }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts it, and shakes hands where that is agreed on.
-    fn start(&self) -> Result<(Box<Pipe>, Vec<String>), Fault> {
+    fn open(&self) -> Result<Pipe, Fault> {
         let Launch { argv, folder, env } = &self.launch;
         let spawn = Spawn {
             program: argv.first().cloned().unwrap_or_default(),
@@ -98,25 +106,38 @@ impl Process {
             env: self.env.iter().chain(env).cloned().collect(),
             inherit_env: false,
         };
-        let mut pipe = Pipe::open(&spawn).map_err(|error| {
+        Pipe::open(&spawn).map_err(|error| {
             let name = &self.name;
             let fault = Fault::new(Code::LaunchFailed, name, format!("plugin `{name}` could not be started: {error}"));
             error.hints().into_iter().fold(fault, Fault::hint)
-        })?;
+        })
+    }
+
+    /// Starts it, and shakes hands where that is agreed on.
+    fn start(&self) -> Result<(Box<Pipe>, Vec<String>), Fault> {
+        let mut pipe = self.open()?;
         match &self.speech {
             Speech::Bare(_) => Ok((Box::new(pipe), Vec::new())),
             Speech::Bound { tools, granted } => {
-                let exposed = self.shake_hands(&mut pipe, tools, granted)?;
+                let settle = |answer: &str| handshake::settle(&self.name, answer, granted);
+                let exposed = self.ask_manifest(&mut pipe, tools, granted, settle)?;
                 Ok((Box::new(pipe), exposed))
             }
         }
     }
 
-    fn shake_hands(&self, pipe: &mut Pipe, tools: &[String], granted: &[Grant]) -> Result<Vec<String>, Fault> {
+    /// Asks a plugin that was just started who it is, and reads the answer.
+    fn ask_manifest<T>(
+        &self,
+        pipe: &mut Pipe,
+        tools: &[String],
+        granted: &[Grant],
+        read: impl FnOnce(&str) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         let began = Instant::now();
-        let answer = pipe.exchange(HANDSHAKE, &handshake::params(tools, granted), self.timeout);
+        let answer = pipe.exchange(HANDSHAKE, &handshake::params(tools, granted), self.patience(HANDSHAKE));
         let settled = match answer {
-            Ok(Answer::Result(result)) => handshake::settle(&self.name, &result, granted),
+            Ok(Answer::Result(result)) => read(&result),
             Ok(Answer::Error { code, message, .. }) => {
                 let name = &self.name;
                 let message = format!("plugin `{name}` refused the handshake ({code}): {}", plain(&message));
@@ -136,6 +157,7 @@ impl Process {
         let name = &self.name;
         let after = words::after(took);
         match trouble {
+            Trouble::Late if self.hurry.is_on() => words::interrupted(name, call),
             Trouble::Late => words::late(name, call, self.timeout),
             Trouble::Bad { code, why, raw } => words::malformed(name, call, code, &why, &raw),
             Trouble::Ended { exit, half } => {
@@ -143,23 +165,45 @@ impl Process {
                     Some(exit) => format!("ended before it answered `{}`, {after} ({exit})", plain(call)),
                     None => format!("closed its stdout before it answered `{}`, {after}", plain(call)),
                 };
-                let fault = Fault::new(Code::Crashed, name, format!("plugin `{name}` {what}"));
-                match half.as_str() {
-                    "" => fault,
-                    half => fault.hint(format!("it had begun a line: {}", plain(half))),
+                let mut fault = Fault::new(Code::Crashed, name, format!("plugin `{name}` {what}"));
+                if !half.is_empty() {
+                    fault = fault.hint(format!("it had begun a line: {}", plain(&half)));
                 }
+                self.advice(exit).into_iter().fold(fault, Fault::hint)
             }
+        }
+    }
+
+    /// What may lie behind an end that nobody asked for.
+    fn advice(&self, exit: Option<Exit>) -> Option<String> {
+        let Launch { argv, folder, .. } = &self.launch;
+        match exit?.code? {
+            0 => Some("a plugin answers one line after the other until its stdin ends".to_owned()),
+            126 | 127 if argv.iter().any(|word| program::has_windows_shebang(&folder.join(word))) => {
+                Some(program::WINDOWS_SHEBANG.to_owned())
+            }
+            _ => Some(format!("it ran in `{}`", folder.display())),
+        }
+    }
+
+    /// Ends it where it runs; says what is worth telling.
+    fn end(&self, state: &mut State) -> Vec<String> {
+        let name = &self.name;
+        let over = Fault::new(Code::Crashed, name, format!("plugin `{name}` was ended with the run"));
+        match std::mem::replace(state, State::Lost(over)) {
+            State::Running(pipe, _) => pipe.close(self.timeout, &self.hurry),
+            State::Unborn | State::Lost(_) => Vec::new(),
         }
     }
 
     /// One exchange with a running plugin.
     fn exchange(&self, pipe: &mut Pipe, hook: &str, arguments: &str) -> Result<String, Fault> {
-        let began = Instant::now();
+        let (began, patience) = (Instant::now(), self.patience(hook));
         let answer = match &self.speech {
-            Speech::Bare(method) => pipe.exchange(method, arguments, self.timeout),
+            Speech::Bare(method) => pipe.exchange(method, arguments, patience),
             Speech::Bound { .. } => {
                 let tool = serde_json::Value::from(hook);
-                pipe.exchange(EXECUTE, &format!(r#"{{"tool":{tool},"arguments":{arguments}}}"#), self.timeout)
+                pipe.exchange(EXECUTE, &format!(r#"{{"tool":{tool},"arguments":{arguments}}}"#), patience)
             }
         };
         let fault = match answer {
@@ -177,6 +221,9 @@ impl Wire for Process {
     fn call(&self, hook: &str, arguments: &str) -> Result<String, Fault> {
         let mut state = self.state();
         if let State::Unborn = *state {
+            if self.hurry.is_on() {
+                return Err(words::interrupted(&self.name, hook));
+            }
             *state = match self.start() {
                 Ok((pipe, exposed)) => State::Running(pipe, exposed),
                 Err(fault) => State::Lost(fault.clone()),
@@ -207,19 +254,20 @@ impl Wire for Process {
         }
     }
 
-    fn probe(&self) -> Vec<String> {
+    fn introduce(&self) -> Option<Result<Introduced, Fault>> {
+        self.introduce_it()
+    }
+
+    fn probe(&self) -> Vec<Probe> {
         self.probe_it()
     }
 
+    fn interrupt(&self) {
+        self.hurry.begin();
+    }
+
     fn close(&self) -> Vec<String> {
-        let name = &self.name;
-        let over = Fault::new(Code::Crashed, name, format!("plugin `{name}` was ended with the run"));
-        match std::mem::replace(&mut *self.state(), State::Lost(over)) {
-            State::Running(pipe, _) => {
-                let notices = pipe.close(self.timeout);
-                notices.into_iter().map(|notice| format!("plugin `{name}` {notice}")).collect()
-            }
-            State::Unborn | State::Lost(_) => Vec::new(),
-        }
+        let notices = self.end(&mut self.state());
+        notices.into_iter().map(|notice| format!("plugin `{}` {notice}", self.name)).collect()
     }
 }

@@ -26,6 +26,9 @@ use tokio::time::{Instant, timeout_at};
 /// How long a stage of the shutdown waits when somebody is waiting too.
 pub const HURRIED: Duration = Duration::from_millis(400);
 
+/// How long a server that closed its stdout may take to end by itself, so that the exit can be told.
+const ENDING: Duration = Duration::from_millis(200);
+
 /// Sees everything that crosses a connection, and answers what the server asks of its client.
 pub trait Witness {
     /// A message is sent; with the end of its line.
@@ -188,6 +191,9 @@ impl Connection {
             Lost::Exited(exit) => {
                 Fault::new(Code::Crashed, format!("the server ended before it answered `{method}` ({exit})"))
             }
+            Lost::Closed => {
+                Fault::new(Code::Crashed, format!("the server closed its stdout before it answered `{method}`"))
+            }
             Lost::Unanswered(ended) => ended.fault(&format!("`{method}`")),
             Lost::Failed(fault) => *fault,
         };
@@ -281,8 +287,16 @@ impl Connection {
         witness: &mut dyn Witness,
     ) -> Result<Option<Message>, Lost> {
         let mut refused = false;
+        let mut closing: Option<Instant> = None;
         loop {
-            let Some(incoming) = self.transport.receive_by(deadline).await else { return Ok(None) };
+            if closing.is_none() && !self.can_hear() {
+                // A server that only closed its stdout can answer nothing; the exit of one that ended follows.
+                closing = Some(Instant::now() + ENDING);
+            }
+            let until = closing.map_or(deadline, |closing| closing.min(deadline));
+            let Some(incoming) = self.transport.receive_by(until).await else {
+                return if closing.is_some() { Err(Lost::Closed) } else { Ok(None) };
+            };
             match incoming {
                 Incoming::Failed(fault) => return Err(Lost::Failed(fault)),
                 Incoming::Message(message)
@@ -309,6 +323,11 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Whether answers can still come.
+    fn can_hear(&mut self) -> bool {
+        self.transport.http().is_some() || self.transport.process().is_none_or(|process| process.is_open())
     }
 
     /// Takes in a message that nobody awaits, and answers it if it is a request; whether that was done in time.
@@ -362,6 +381,8 @@ impl Connection {
 enum Lost {
     /// The process ended.
     Exited(Exit),
+    /// It closed its stdout, and lives on.
+    Closed,
     /// No server is to blame.
     Failed(Box<Fault>),
     /// The request over HTTP is over.
@@ -380,6 +401,7 @@ impl Lost {
             Lost::Exited(exit) => {
                 Fault::new(Code::StartFailed, format!("the server ended before it was ready ({exit})"))
             }
+            Lost::Closed => Fault::new(Code::StartFailed, "the server closed its stdout before it was ready"),
             Lost::Failed(fault) => *fault,
             Lost::Unanswered(ended) => {
                 let fault = ended.fault(&format!("`{method}`"));

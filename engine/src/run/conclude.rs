@@ -41,6 +41,12 @@ impl Steps<'_, '_> {
             }
             None => self.judge(ready, call, session, &window).await,
         };
+        let unjudged = |failures: &[Failure]| failures.iter().any(|failure| failure.kind == FailureKind::Fault);
+        if self.desk.shared.stop.interrupted() && unjudged(&failures) {
+            // An extension was judging when the signal came: there is no verdict.
+            ended.interrupted = true;
+            failures.clear();
+        }
         self.captures.extend(captured);
         if self.case.body.steps().len() > 1 {
             failures.iter_mut().for_each(|failure| failure.step = Some(ready.number));

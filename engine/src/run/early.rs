@@ -4,8 +4,9 @@
 //! the session that its first file begins with before the plan is there. Nothing but the handshake is sent until the plan
 //! has come. When it never comes, because something is wrong with it, the servers are ended again.
 
+use super::signals::Watch;
 use super::slot::Ahead;
-use super::stop::{Signals, Stop};
+use super::stop::Stop;
 use super::{Shared, prepare_process, worker};
 use crate::plan::{FilePlan, Plan};
 use crate::source::Json;
@@ -29,8 +30,8 @@ pub(super) type Call = (Arc<Shared>, mpsc::UnboundedSender<()>);
 pub struct Early {
     pub(super) stop: Arc<Stop>,
     pub(super) workers: Vec<Waiting>,
-    /// Ends the watch for signals; the run keeps its own.
-    watch: Option<oneshot::Sender<()>>,
+    /// Until the run itself listens, a signal ends everything at once: there is nothing to report yet.
+    _watch: Watch,
 }
 
 /// A worker that waits.
@@ -47,8 +48,7 @@ impl Early {
         let firsts: Option<Vec<First>> = plan.files.iter().take(jobs).map(first).collect();
         let firsts = firsts.filter(|firsts| !firsts.is_empty())?;
         prepare_process();
-        let mut early = Early { stop: Arc::default(), workers: Vec::new(), watch: watch() };
-        early.watch.as_ref()?;
+        let mut early = Early { stop: Arc::default(), workers: Vec::new(), _watch: Watch::for_the_end().ok()? };
         for (number, first) in firsts.into_iter().enumerate() {
             let (call, called) = oneshot::channel();
             let (stop, environment) = (early.stop.clone(), environment.to_vec());
@@ -114,24 +114,4 @@ fn wait(number: usize, first: &First, stop: &Stop, environment: &[(String, Strin
     if let Some((shared, _done)) = call {
         worker::run(&shared, number, Some((runtime, ahead)));
     }
-}
-
-/// Until the run itself listens, a signal ends everything at once: there is nothing to report yet.
-fn watch() -> Option<oneshot::Sender<()>> {
-    let (end, ended) = oneshot::channel();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().ok()?;
-    let mut signals = runtime.block_on(async { Signals::listen() }).ok()?;
-    let watch = std::thread::Builder::new().name("early-signals".to_owned());
-    let watching = watch.spawn(move || {
-        runtime.block_on(async {
-            tokio::select! {
-                () = signals.next() => {
-                    crate::child::kill_everything();
-                    std::process::exit(130);
-                }
-                _ = ended => {}
-            }
-        });
-    });
-    watching.ok().map(|_| end)
 }

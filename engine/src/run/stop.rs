@@ -1,9 +1,7 @@
 //! The end before the end: Ctrl-C, SIGTERM, and too many failures.
 
-use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
 /// Why a run stops early.
@@ -87,30 +85,5 @@ impl Listener {
     /// Returns when a signal came; never otherwise.
     pub(super) async fn interrupted(&mut self) {
         std::future::poll_fn(|cx| self.poll(cx)).await;
-    }
-}
-
-/// The signals that end a run.
-pub(super) struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hangup: Signal,
-}
-
-impl Signals {
-    pub(super) fn listen() -> io::Result<Signals> {
-        Ok(Signals {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hangup: signal(SignalKind::hangup())?,
-        })
-    }
-
-    pub(super) async fn next(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hangup.recv() => {}
-        }
     }
 }

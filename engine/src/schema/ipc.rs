@@ -186,11 +186,12 @@ fn text() -> Value {
     json!({ "type": "string" })
 }
 
-fn closed(required: &[&str], properties: Value) -> Value {
+/// An object with these members and no other.
+pub(crate) fn closed(required: &[&str], properties: Value) -> Value {
     json!({ "type": "object", "required": required, "properties": properties, "additionalProperties": false })
 }
 
 /// `/` and spaces stand in names of methods, so they are written as a pointer in a URI writes them.
-fn reference(name: &str) -> Value {
+pub(crate) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/$defs/{}", name.replace('/', "~1").replace(' ', "%20")) })
 }

@@ -22,7 +22,10 @@ struct Row {
 
 const FINE: [&str; 6] = ["passed"; 6];
 
-const TABLE: [Row; 8] = [
+const AFTER_A_CRASH: [&str; 6] =
+    ["passed", "passed", "faulted (crashed)", "faulted (crashed)", "passed", "faulted (crashed)"];
+
+const TABLE: [Row; 9] = [
     Row { deeds: ["pass", "pass"], outcome: "passed", next: FINE },
     Row { deeds: ["fail", "fail"], outcome: "failed", next: FINE },
     Row { deeds: ["unknown", "unknown"], outcome: "faulted (tool_not_exposed)", next: FINE },
@@ -30,15 +33,13 @@ const TABLE: [Row; 8] = [
     Row { deeds: ["garbage-message", "neither"], outcome: "faulted (malformed_response)", next: FINE },
     Row { deeds: ["huge", "huge"], outcome: "faulted (malformed_response)", next: FINE },
     Row { deeds: ["loop", "{ do: late, ms: 3300 }"], outcome: "faulted (timeout)", next: FINE },
-    Row {
-        deeds: ["panic", "crash"],
-        outcome: "faulted (crashed)",
-        next: ["passed", "passed", "faulted (crashed)", "faulted (crashed)", "passed", "faulted (crashed)"],
-    },
+    Row { deeds: ["panic", "crash"], outcome: "faulted (crashed)", next: AFTER_A_CRASH },
+    // One that closes its stdout and lives on can answer nothing, whatever time it has.
+    Row { deeds: ["panic", "close"], outcome: "faulted (crashed)", next: AFTER_A_CRASH },
 ];
 
 /// A place where `$hostile` runs on this backend, with little time for a call where it is to run out.
-fn place(backend: &str, deeds: &[&str], hasty: bool) -> Place {
+pub(crate) fn place(backend: &str, deeds: &[&str], hasty: bool) -> Place {
     let place = Place::with_fixture(&[], &suite("", deeds));
     let config = place.read("mcptest.yml");
     std::fs::copy(guest("hostile"), place.path("hostile.wasm")).expect("a copy");
@@ -63,7 +64,7 @@ fn place(backend: &str, deeds: &[&str], hasty: bool) -> Place {
             format!("plugins: {{ bad: {{ manifest: ., timeout: {timeout} }} }}\n")
         }
         "mcp_http" => {
-            let url = format!("http://{}/mcp", service(&place));
+            let url = format!("http://{}/mcp", service(&place, &[]));
             let table =
                 format!("[plugin.mcp_http]\nurl = \"{url}\"\ntimeout_sec = {}\n", timeout.trim_end_matches('s'));
             place.write("plugin.toml", &format!("{head}runtime = \"mcp_http\"\n{table}"));
@@ -83,12 +84,12 @@ fn place(backend: &str, deeds: &[&str], hasty: bool) -> Place {
 }
 
 /// Starts the scripted service; it ends with the place.
-fn service(place: &Place) -> String {
+pub(crate) fn service(place: &Place, flags: &[&str]) -> String {
     let file = place.path("address").to_str().expect("text").to_owned();
     // The shell ends the service when the test's end of the pipe is gone.
-    let script = "\"$0\" --http \"$1\" & read -r line; kill $!";
+    let script = "\"$0\" $2 --http \"$1\" & read -r line; kill $!";
     let mut shell = Command::new("sh");
-    shell.args(["-c", script, &fixture_plugin(), &file]).stdin(Stdio::piped()).stdout(Stdio::null());
+    shell.args(["-c", script, &fixture_plugin(), &file, &flags.join(" ")]).stdin(Stdio::piped()).stdout(Stdio::null());
     let child = shell.spawn().expect("a shell");
     SERVICES.lock().expect("no panic").push(child);
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -148,6 +149,27 @@ fn a_server_that_crashed_is_started_again_and_that_is_told() {
     );
     assert_eq!(place.read("pids").lines().count(), 4, "the server under test, and three starts");
     place.assert_nothing_left();
+}
+
+#[test]
+fn a_server_is_started_as_its_manifest_says() {
+    let place = place("mcp_stdio", &["environment", "folder"], false);
+    std::fs::create_dir(place.path("sub")).expect("a folder");
+    let manifest = place.read("plugin.toml");
+    place.write("plugin.toml", &format!("{manifest}working_dir = \"sub\"\nenv = {{ ADDED = \"1\" }}\n"));
+    let mut command = place.command(&["run", "--json"]);
+    command.env("SECRET_TOKEN", "s3cr3t-value").env("LANG", "C.UTF-8").env("TMPDIR", "/tmp");
+    let report: Value = serde_json::from_str(&said(command.output().expect("it runs")).stdout).expect("a report");
+    let messages = crate::kit::messages(&report);
+    let mut names: Vec<&str> = messages[0].lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["ADDED", "HOME", "LANG", "MCPTEST_SESSION", "PATH", "TMPDIR"]);
+    assert_eq!(messages[1], place.path("sub").canonicalize().expect("a folder").to_str().expect("text"));
+    // One that never answers the handshake has the time that its manifest gives it, not that of a call.
+    let head = manifest.split("command = ").next().expect("a head");
+    place.write("plugin.toml", &format!("{head}command = [\"sleep\", \"1000\"]\nstartup_timeout_sec = 1\n"));
+    let report = self::report(&place);
+    assert_eq!(verdicts(&report), ["1: faulted (timeout)", "2: faulted (timeout)"], "{report:#}");
 }
 
 #[test]

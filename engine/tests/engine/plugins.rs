@@ -73,14 +73,14 @@ fn it_is_named_in_three_ways() {
     }
 }
 
-fn executable(place: &Place, name: &str) {
+pub(crate) fn executable(place: &Place, name: &str) {
     use std::os::unix::fs::PermissionsExt;
     std::fs::set_permissions(place.path(name), std::fs::Permissions::from_mode(0o755)).expect("a mode");
 }
 
 #[test]
 fn what_goes_wrong_has_its_code_and_the_next_call_its_rule() {
-    let rows: [(&str, &str, &str); 19] = [
+    let rows: [(&str, &str, &str); 20] = [
         // do, code, and what a call after it comes to
         ("crash", "crashed", "faulted (crashed)"),
         ("half", "crashed", "faulted (crashed)"),
@@ -101,6 +101,7 @@ fn what_goes_wrong_has_its_code_and_the_next_call_its_rule() {
         ("unknown", "tool_not_exposed", "passed"),
         ("invalid", "extension_error", "passed"),
         ("internal", "extension_error", "passed"),
+        ("unexpected", "extension_error", "passed"),
     ];
     std::thread::scope(|scope| {
         for (deed, code, next) in rows {

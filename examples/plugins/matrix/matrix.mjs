@@ -24,6 +24,7 @@ function transform(suite) {
 function answer(method, params) {
   if (method === "handshake") return { result: { manifest } };
   if (method !== "execute") return { error: { code: -32601, message: "no such method" } };
+  if (params?.tool && params.tool !== "transform.suite") return { error: { code: -32601, message: "no such tool" } };
   const suite = params?.arguments?.suite;
   return suite ? { result: transform(suite) } : { error: { code: -32602, message: "a suite is needed" } };
 }

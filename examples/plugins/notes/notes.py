@@ -21,7 +21,9 @@ def execute(tool, arguments):
             return None
         seen += 1
         return [{"text": f"{event['data']['test']['name']}: {event['data']['status']}\n"}]
-    return [{"text": f"{seen} tests\n"}]
+    if tool == "report.finish":
+        return [{"text": f"{seen} tests\n"}]
+    raise NotImplementedError(f"no tool {tool}")
 
 
 for line in sys.stdin:
@@ -35,6 +37,8 @@ for line in sys.stdin:
     else:
         try:
             reply["result"] = execute(params["tool"], params["arguments"])
+        except NotImplementedError as error:
+            reply["error"] = {"code": -32601, "message": str(error)}
         except (KeyError, TypeError) as error:
             reply["error"] = {"code": -32602, "message": f"it lacks {error}"}
     print(json.dumps(reply), flush=True)

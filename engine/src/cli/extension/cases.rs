@@ -154,7 +154,8 @@ fn transformed(case: &Case, extension: &dyn Extension) -> Result<(), String> {
     }
 }
 
-fn told(fault: crate::extension::Fault) -> String {
+/// A fault on one line, with its code and the next actions.
+pub(super) fn told(fault: crate::extension::Fault) -> String {
     let hints: String = fault.all_hints().iter().map(|hint| format!("; {hint}")).collect();
     format!("{} ({}){hints}", fault.message, fault.code.name())
 }

@@ -1,10 +1,11 @@
-//! `mcptest extension inspect`.
+//! `mcptest extension inspect`: what an extension is declared to be, beside what it says itself.
 
 use super::{declared, registry, tell_fault};
-use crate::cli::{EXTENSION, OK, screen};
+use crate::cli::{EXTENSION, FAILED, OK, screen};
 use crate::extension::wasm::{PACKAGE, Shape};
-use crate::extension::{Backend, Declared, Extension as _, Manifest, Registry};
+use crate::extension::{Backend, Declared, Extension as _, Introduced, Manifest, Registry};
 use crate::reporter::visible::visible;
+use crate::run::Watch;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -33,30 +34,70 @@ pub(super) fn inspect(file: &Path, as_json: bool) -> u8 {
     OK
 }
 
-/// What is known of a plugin without starting it.
+/// What a plugin is declared to be, and what it says itself where it is asked: it is started for that.
 fn plugin(mut registry: Registry, declared: Declared, as_json: bool) -> u8 {
-    let (runtime, reached) = declared.backend.describe();
+    // One that hangs must not outlive a Ctrl-C.
+    let _watch = Watch::for_the_end();
+    let ((runtime, reached), tools) = (declared.backend.describe(), declared.backend.tools().to_vec());
     let Some(live) = registry.declare(declared) else {
         screen::tell(&registry.problems.render(false));
         return EXTENSION;
     };
+    let introduced = live.extension.introduce();
+    registry.close();
     let used = live.used();
-    match as_json {
-        true => screen::print(&format!(
+    let missing = match &introduced {
+        Some(Ok(introduced)) => tools.into_iter().filter(|tool| !introduced.tools.contains(tool)).collect(),
+        _ => Vec::new(),
+    };
+    if as_json {
+        let says = introduced.as_ref().and_then(|says| says.as_ref().ok()).map(|says| {
+            json!({"name": says.name, "version": says.version, "protocol": says.protocol, "tools": says.tools,
+                "capabilities": says.capabilities})
+        });
+        screen::print(&format!(
             "{:#}\n",
             json!({"id": used.id, "version": used.version, "roles": used.roles, "matchers": used.matchers,
-                "runtime": runtime, "reachedBy": reached})
-        )),
-        false => screen::print(&format!(
-            "{} {}\n  roles     {}\n  runtime   {runtime}: {}\n  matchers  {}\n  asks for  what its manifest says when it is started\n",
-            visible(&used.id),
-            visible(&used.version),
+                "runtime": runtime, "reachedBy": reached, "says": says, "missing": missing})
+        ));
+    } else {
+        let named = format!("{} {}", used.id, used.version);
+        let mut page = format!(
+            "{}\n  roles     {}\n  runtime   {runtime}: {}\n  matchers  {}\n",
+            visible(named.trim_end()),
             used.roles.join(", "),
             visible(&reached),
             visible(&used.matchers.join(", ")),
-        )),
+        );
+        match &introduced {
+            None => page += "  says      nothing of itself: it has no handshake, and is not started here\n",
+            Some(Ok(introduced)) => page += &says(introduced),
+            Some(Err(_)) => page += "  says      nothing: it could not be asked\n",
+        }
+        screen::print(&page);
     }
-    OK
+    match introduced {
+        Some(Err(fault)) => return tell_fault(&fault),
+        _ if missing.is_empty() => return OK,
+        _ => {}
+    }
+    let missing: Vec<String> = missing.iter().map(|tool| format!("`{}`", visible(tool))).collect();
+    screen::tell(&format!("error: it does not expose {}, which is declared\n", missing.join(", ")));
+    screen::tell("hint: expose it under that name, or name in `tools` what it exposes\n");
+    FAILED
+}
+
+/// What a plugin says of itself, beside what is declared.
+fn says(introduced: &Introduced) -> String {
+    let Introduced { name, version, protocol, tools, capabilities } = introduced;
+    let list = |items: &[String]| if items.is_empty() { "nothing".to_owned() } else { items.join(", ") };
+    format!(
+        "  says      {}, protocol {}\n  exposes   {}\n  asks for  {}\n",
+        visible(format!("{name} {version}").trim()),
+        visible(protocol),
+        visible(&list(tools)),
+        visible(&list(capabilities)),
+    )
 }
 
 fn document(manifest: &Manifest, shape: &Shape, size: usize, digest: &str) -> serde_json::Value {

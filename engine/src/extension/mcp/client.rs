@@ -1,13 +1,14 @@
 //! One MCP server, opened when it is needed and opened again when it has crashed.
 
 use super::result::{self, Outcome};
-use crate::child::Spawn;
-use crate::extension::Limits;
+use crate::child::{Grace, Spawn};
 use crate::extension::fault::{Code, Fault, plain};
 use crate::extension::log::{Level, Said};
 use crate::extension::plugin::words::{self, INVALID};
-use crate::mcp::connection::{Connection, Witness};
+use crate::extension::{Introduced, Limits};
+use crate::mcp::connection::{Connection, HURRIED, Witness};
 use crate::mcp::fault::{Code as ServerCode, Fault as ServerFault};
+use crate::mcp::lifecycle::Introduction;
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::target::Target;
 use crate::mcp::transport::http::endpoint::Endpoint;
@@ -41,9 +42,11 @@ pub(in crate::extension) enum Way {
 /// A server and how it stands with it.
 pub(super) struct Client {
     name: Arc<str>,
-    way: Way,
-    timeout: Duration,
-    link: Option<(Connection, Vec<String>)>,
+    pub(super) way: Way,
+    pub(super) timeout: Duration,
+    pub(super) link: Option<(Connection, Vec<String>)>,
+    /// What it said in its handshake.
+    introduction: Introduction,
     /// Crashes since the last answer, and when the next start may be.
     crashes: u32,
     not_before: Option<Instant>,
@@ -51,13 +54,13 @@ pub(super) struct Client {
     lost: Option<Fault>,
     /// The last request may fare better a moment later.
     transient: bool,
-    seen: Seen,
+    pub(super) seen: Seen,
     said: Vec<Said>,
 }
 
 /// What came beside the answer.
 #[derive(Default)]
-struct Seen {
+pub(super) struct Seen {
     stderr: String,
     /// The first line that answers nothing.
     strange: Option<String>,
@@ -88,6 +91,7 @@ impl Client {
             way,
             timeout,
             link: None,
+            introduction: Introduction::default(),
             crashes: 0,
             not_before: None,
             lost: None,
@@ -95,6 +99,32 @@ impl Client {
             seen: Seen::default(),
             said: Vec::new(),
         }
+    }
+
+    pub(super) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// Who the server says it is; it is started where it does not run yet.
+    pub(super) async fn introduce(&mut self) -> Result<Introduced, Fault> {
+        if self.link.is_none() {
+            self.link = Some(self.open().await.map_err(|fault| self.with_stderr(fault))?);
+        }
+        let text = |key: &str| {
+            let info = self.introduction.server_info.as_ref()?;
+            info[key].as_str().map(plain)
+        };
+        Ok(Introduced {
+            name: text("name").unwrap_or_default(),
+            version: text("version").unwrap_or_default(),
+            protocol: self.introduction.protocol_version.clone().unwrap_or_default(),
+            tools: self.link.iter().flat_map(|(_, tools)| tools.iter().cloned()).collect(),
+            capabilities: Vec::new(),
+        })
+    }
+
+    fn with_stderr(&mut self, fault: Fault) -> Fault {
+        Fault { stderr: std::mem::take(&mut self.seen.stderr), ..fault }
     }
 
     /// Takes what is worth telling of the last call.
@@ -136,6 +166,8 @@ impl Client {
                     self.crashes += 1;
                 }
                 Code::LaunchFailed | Code::HandshakeFailed => self.lost = Some(fault.clone()),
+                // It never got as far as a call.
+                Code::Timeout if self.link.is_none() => self.lost = Some(fault.clone()),
                 _ => {}
             }
         }
@@ -198,7 +230,9 @@ impl Client {
         };
         let target = Target { startup_timeout: startup, ..target };
         let mut connection = Connection::start(target).map_err(launch_failed)?;
-        if let Err(fault) = connection.begin(true, &mut self.seen).await {
+        let began = Instant::now();
+        let begun = connection.begin(true, &mut self.seen).await.map(|introduction| self.introduction = introduction);
+        if let Err(fault) = begun {
             connection.close(true, &mut self.seen).await;
             self.transient = fault.transient;
             return Err(match fault.code {
@@ -211,8 +245,13 @@ impl Client {
                 ServerCode::StartFailed => {
                     Fault::new(Code::Crashed, &name, format!("plugin `{name}` ended in its handshake: {fault}"))
                 }
-                _ => Fault::new(Code::HandshakeFailed, &name, format!("plugin `{name}`: {fault}"))
-                    .hint("if it needs longer to start, raise `startup_timeout_sec` in its `plugin.toml`"),
+                _ if began.elapsed() >= startup => {
+                    let key = if let Way::Http(_) = self.way { "timeout_sec" } else { "startup_timeout_sec" };
+                    let message = format!("plugin `{name}` did not answer the handshake within {startup:?}");
+                    Fault::new(Code::Timeout, &name, message)
+                        .hint(format!("if it needs longer to start, raise `{key}` in its `plugin.toml`"))
+                }
+                _ => Fault::new(Code::HandshakeFailed, &name, format!("plugin `{name}`: {fault}")),
             });
         }
         let tools = self.tools(&mut connection, startup).await?;
@@ -241,11 +280,18 @@ impl Client {
         Ok(tools)
     }
 
-    /// Ends the server.
-    pub(super) async fn close(&mut self) {
-        if let Some((mut connection, _)) = self.link.take() {
-            connection.close(false, &mut self.seen).await;
-        }
+    /// Ends the server; says what is worth telling.
+    pub(super) async fn close(&mut self, hurried: bool) -> Vec<String> {
+        let Some((mut connection, _)) = self.link.take() else { return Vec::new() };
+        let closed = connection.close(hurried, &mut self.seen).await;
+        let by = match closed.by {
+            "term" => "SIGTERM",
+            "kill" => "SIGKILL",
+            _ => return Vec::new(),
+        };
+        let usual = Grace::default();
+        let most = if hurried { usual.at_most(HURRIED) } else { usual }.stdin;
+        vec![format!("did not end within {most:?} of the end of its stdin, and was ended with {by}")]
     }
 }
 
@@ -263,7 +309,7 @@ fn explain(name: &Arc<str>, call: &str, fault: ServerFault, most: Duration, stra
             words::malformed(name, call, INVALID, &fault.message, &raw.unwrap_or_default())
         }
         _ => {
-            let message = format!("plugin `{name}` ended before it answered `{}`: {fault}", plain(call));
+            let message = format!("plugin `{name}` is gone before it answered `{}`: {fault}", plain(call));
             Fault::new(Code::Crashed, name, message)
         }
     }

@@ -83,8 +83,13 @@ fn bounded(name: &Arc<str>, call: &str, result: &str, most: usize) -> Result<(),
 }
 
 fn read<'a, T: Deserialize<'a>>(name: &Arc<str>, call: &str, result: &'a str, form: &str) -> Result<T, Fault> {
-    serde_json::from_str(result)
-        .map_err(|error| words::malformed(name, call, INVALID, &format!("{error}"), result).hint(form))
+    serde_json::from_str(result).map_err(|error| {
+        let why = match serde_json::from_str(result) {
+            Ok(Json::Object(_)) | Err(_) => words::without_place(&error),
+            Ok(value) => format!("its result is {}", words::kind(&value)),
+        };
+        words::malformed(name, call, INVALID, &why, result).hint(form)
+    })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The faults of plugins in words: the plugin, the call, how long it took, and the next action.
 
 use crate::extension::fault::{Code, Fault, plain};
+use crate::source::Json;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,15 +15,43 @@ pub(in crate::extension) const METHOD_NOT_FOUND: i64 = -32601;
 /// An answer that cannot be taken, with the raw line.
 pub(in crate::extension) fn malformed(name: &Arc<str>, call: &str, code: i64, why: &str, raw: &str) -> Fault {
     let message = format!("plugin `{name}` answered `{}` with what is no answer ({code}): {why}", plain(call));
-    Fault::new(Code::MalformedResponse, name, message).hint(format!("it wrote: {}", plain(raw)))
+    let fault = Fault::new(Code::MalformedResponse, name, message).hint(format!("it wrote: {}", plain(raw)));
+    if code == PARSE_ERROR {
+        fault.hint("stdout is for answers alone: what is meant for people goes to stderr")
+    } else {
+        fault
+    }
+}
+
+/// What a value is, for people.
+pub(in crate::extension) fn kind(value: &Json) -> &'static str {
+    match value {
+        Json::Null => "`null`",
+        Json::Bool(_) => "a boolean",
+        Json::Number(_) => "a number",
+        Json::String(_) => "text",
+        Json::Array(_) => "a list",
+        Json::Object(_) => "an object",
+    }
+}
+
+/// What serde says, without the line and the column: there is one line, and it is shown.
+pub(in crate::extension) fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.split(" at line ").next().unwrap_or(&text).to_owned()
 }
 
 /// No answer in time.
 pub(in crate::extension) fn late(name: &Arc<str>, call: &str, most: Duration) -> Fault {
     let message = format!("plugin `{name}` did not answer `{}` within {most:?}", plain(call));
     Fault { took: most, ..Fault::new(Code::Timeout, name, message) }
+        .hint("it must read line by line, and flush its stdout after every answer")
         .hint("if it needs longer, raise its `timeout` where it is named")
-        .hint("a plugin that answers must flush its stdout after every line")
+}
+
+/// The run was interrupted while it was called.
+pub(in crate::extension) fn interrupted(name: &Arc<str>, call: &str) -> Fault {
+    Fault::new(Code::Timeout, name, format!("plugin `{name}` was interrupted in `{}`", plain(call)))
 }
 
 /// The plugin's own word that it could not answer.

@@ -8,6 +8,7 @@
 //! ```
 
 use super::PROTOCOL_VERSION;
+use crate::extension::Introduced;
 use crate::extension::capability::{self, Grant, Kind};
 use crate::extension::fault::{Code, Fault, plain};
 use crate::extension::log::{self, Level, Said};
@@ -21,8 +22,9 @@ struct Answered {
     manifest: Manifest,
 }
 
+/// What a plugin says of itself.
 #[derive(Debug, Deserialize)]
-struct Manifest {
+pub(super) struct Manifest {
     plugin_id: String,
     plugin_version: String,
     protocol_version: u64,
@@ -42,8 +44,21 @@ pub(super) fn params(tools: &[String], granted: &[Grant]) -> String {
     .to_string()
 }
 
-/// Holds the answer against the rules; gives the tools that the plugin exposes.
-pub(super) fn settle(name: &Arc<str>, result: &str, granted: &[Grant]) -> Result<Vec<String>, Fault> {
+impl Manifest {
+    /// The same, for whoever asked.
+    pub(super) fn introduced(self) -> Introduced {
+        Introduced {
+            name: self.plugin_id,
+            version: self.plugin_version,
+            protocol: self.protocol_version.to_string(),
+            tools: self.exposed_tools,
+            capabilities: self.capabilities,
+        }
+    }
+}
+
+/// Reads the answer, and holds it against the rules that have nothing to do with what is granted.
+pub(super) fn read(name: &Arc<str>, result: &str) -> Result<Manifest, Fault> {
     let bad = |what: String| {
         Fault::new(Code::HandshakeFailed, name, format!("the manifest of plugin `{name}` has {what}"))
             .hint(format!("it answered the handshake with {}", plain(result)))
@@ -62,6 +77,12 @@ pub(super) fn settle(name: &Arc<str>, result: &str, granted: &[Grant]) -> Result
     }
     distinct("exposed tool", &manifest.exposed_tools).map_err(&bad)?;
     distinct("capability", &manifest.capabilities).map_err(&bad)?;
+    Ok(manifest)
+}
+
+/// Holds the answer against all the rules; gives the tools that the plugin exposes.
+pub(super) fn settle(name: &Arc<str>, result: &str, granted: &[Grant]) -> Result<Vec<String>, Fault> {
+    let manifest = read(name, result)?;
     let mut asked = Vec::new();
     for text in &manifest.capabilities {
         asked.push(Kind::parse(text).map_err(|_| unknown(name, text))?);

@@ -5,7 +5,7 @@
 //! {"id":7,"error":{"code":-32602,"message":"no number","data":null}}
 //! ```
 
-use crate::extension::plugin::words::{INVALID, PARSE_ERROR};
+use crate::extension::plugin::words::{INVALID, PARSE_ERROR, kind, without_place};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -63,25 +63,37 @@ pub(super) fn read<T>(
     line: &[u8],
     known: impl FnOnce(u64) -> Result<Option<T>, Bad>,
 ) -> Result<Option<(T, Answer)>, Bad> {
-    let envelope: Envelope<'_> = serde_json::from_slice(line).map_err(|error| Bad {
-        code: if error.is_data() { INVALID } else { PARSE_ERROR },
-        why: if error.is_data() { format!("{error}") } else { format!("it is not JSON: {error}") },
+    let envelope: Envelope<'_> = serde_json::from_slice(line).map_err(|error| match error.is_data() {
+        true => Bad { code: INVALID, why: unlike(line, &error) },
+        false => Bad { code: PARSE_ERROR, why: format!("it is not JSON: {error}") },
     })?;
     let invalid = |why: String| Bad { code: INVALID, why };
     let id = envelope.id.ok_or_else(|| invalid("it has no `id`".to_owned()))?.get();
-    let number = id.parse().map_err(|_| invalid(format!("the id {id} was never issued")))?;
+    let number = id.parse().map_err(|_| match id.trim_matches('"').parse::<u64>() {
+        Ok(number) => invalid(format!("its id is {id}, and was sent as the number {number}")),
+        Err(_) => invalid(format!("the id {id} was never issued")),
+    })?;
     let Some(wanted) = known(number)? else { return Ok(None) };
     let answer = match (envelope.result, envelope.error) {
         (Some(result), None) => Answer::Result(result.get().to_owned()),
         (None, Some(error)) => {
-            let Refusal { code, message, data } = serde_json::from_str(error.get())
-                .map_err(|why| invalid(format!("its `error` is no `{{\"code\", \"message\"}}`: {why}")))?;
+            let Refusal { code, message, data } = serde_json::from_str(error.get()).map_err(|why| {
+                invalid(format!("its `error` is no `{{\"code\", \"message\"}}`: {}", without_place(&why)))
+            })?;
             Answer::Error { code, message, data: data.map(|data| data.get().to_owned()) }
         }
         (Some(_), Some(_)) => return Err(invalid("it has both `result` and `error`".to_owned())),
         (None, None) => return Err(invalid("it has neither `result` nor `error`".to_owned())),
     };
     Ok(Some((wanted, answer)))
+}
+
+/// Why JSON is no answer, in words that name nothing of this program.
+fn unlike(line: &[u8], error: &serde_json::Error) -> String {
+    match serde_json::from_slice(line) {
+        Ok(serde_json::Value::Object(_)) | Err(_) => without_place(error),
+        Ok(value) => format!("it is {}, and no object with `id` and `result`", kind(&value)),
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 use super::line::{self, Answer, Bad};
 use crate::child::{Ends, Exit, Plain, Spawn, SpawnError};
 use crate::extension::Limits;
+use crate::extension::hurry::{Hurry, Patience};
 use crate::extension::plugin::words::INVALID;
 use crate::ndjson::{Framer, Item};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -79,26 +80,27 @@ impl Pipe {
     }
 
     /// Sends a request and awaits its answer.
-    pub(super) fn exchange(&mut self, method: &str, params: &str, most: Duration) -> Result<Answer, Trouble> {
+    pub(super) fn exchange(&mut self, method: &str, params: &str, patience: Patience<'_>) -> Result<Answer, Trouble> {
         self.said.clear();
         self.last_id += 1;
         let id = self.last_id;
         let method = serde_json::Value::from(method);
         let _ = writeln!(self.unsent, r#"{{"method":{method},"params":{params},"id":{id}}}"#);
-        let answer = self.until_answered(id, Instant::now() + most);
+        let answer = self.until_answered(id, patience);
         if answer.is_err() {
             self.given_up.insert(id);
         }
         answer
     }
 
-    fn until_answered(&mut self, id: u64, deadline: Instant) -> Result<Answer, Trouble> {
+    fn until_answered(&mut self, id: u64, Patience { hook, most, hurry }: Patience<'_>) -> Result<Answer, Trouble> {
+        let began = Instant::now();
         loop {
             self.flush();
             if let Some(answer) = self.next_answer(id)? {
                 return Ok(answer);
             }
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = hurry.hasten(hook, began, began + most).saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return Err(Trouble::Late);
             }
@@ -222,13 +224,13 @@ impl Pipe {
     }
 
     /// Closes stdin, waits for the plugin to end, and kills what is left; says what is worth telling.
-    pub(super) fn close(mut self, grace: Duration) -> Vec<String> {
+    pub(super) fn close(mut self, grace: Duration, hurry: &Hurry) -> Vec<String> {
         self.stdin = None;
-        let deadline = Instant::now() + grace;
-        let mut surplus = 0;
-        let mut closed = false;
+        let began = Instant::now();
+        let deadline = || began + hurry.grace(grace);
+        let (mut surplus, mut closed, overdue) = (0, false, self.given_up.len());
         while !closed && self.process.try_exit().is_none() {
-            let left = deadline.saturating_duration_since(Instant::now());
+            let left = deadline().saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;
             }
@@ -236,15 +238,24 @@ impl Pipe {
             closed = self.read_stdout();
             surplus += self.surplus();
         }
-        let ended = self.process.wait(deadline.saturating_duration_since(Instant::now())).is_some();
+        let mut ended = self.process.try_exit().is_some();
+        while !ended && Instant::now() < deadline() {
+            ended = self.process.wait(deadline().saturating_duration_since(Instant::now()).min(LOOK)).is_some();
+        }
         while ended && !closed && surplus == 0 && self.stdout_is_ready() {
             closed = self.read_stdout();
             surplus += self.surplus();
         }
+        surplus += self.surplus();
         self.process.kill();
         let mut notices = Vec::new();
         if !ended {
-            notices.push(format!("did not end within {grace:?} of the end of its stdin, and was killed"));
+            let waited = hurry.grace(grace);
+            notices.push(format!("did not end within {waited:?} of the end of its stdin, and was killed"));
+        }
+        if self.given_up.len() < overdue {
+            notices
+                .push("answered only once its stdin had ended: it must flush its stdout after every answer".to_owned());
         }
         if surplus > 0 {
             notices.push("wrote more than it was asked for, after its last answer".to_owned());

@@ -12,7 +12,29 @@ use crate::extension::process::{self, Process, Speech};
 use crate::extension::wasm::Notes;
 use crate::mcp::transport::http::endpoint::{Endpoint, parse_header, parse_url};
 use crate::mcp::transport::http::tls::Tls;
+use std::path::Path;
 use std::sync::Arc;
+
+/// A program whose file cannot name a matcher: a command line where a file should be, a folder, or just the wrong name.
+fn unnamed(name: &Arc<str>, declared: &Declared, matcher: &str) -> Fault {
+    let shown = &declared.shown;
+    let fault = |why: String| Fault::new(Code::LaunchFailed, name, format!("plugin `{shown}`: {why}"));
+    match shown.split_once(' ') {
+        Some((program, rest)) if !declared.path.exists() => {
+            let file = rest.split(' ').next().unwrap_or_default();
+            let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy();
+            fault("there is no file of that name".to_owned())
+                .hint(format!("a file is named, and no command line: make `{file}` executable, and name it alone"))
+                .hint(format!(
+                    "or, in a suite: `imports: {{ subprocess_matchers: {{ {stem}: {{ command: [{program}, {file}] }} }} }}`"
+                ))
+        }
+        _ if declared.path.is_dir() => fault("it is a folder without a `plugin.toml`".to_owned())
+            .hint("name the program itself, or describe it in a `plugin.toml`"),
+        _ => fault(format!("{} cannot name a matcher", naming::quoted(matcher)))
+            .hint("a name is a letter, then letters, digits, `-` and `_`: rename the file"),
+    }
+}
 
 impl Registry {
     /// A plugin, which is started when it is called.
@@ -22,11 +44,14 @@ impl Registry {
         let plugin = match &declared.backend {
             Backend::Component | Backend::Spec => unreachable!("neither is a plugin"),
             Backend::Bare { matcher, .. } if !naming::is_plugin_matcher(matcher) => {
-                let message = format!("plugin `{}`: {} cannot name a matcher", declared.shown, naming::quoted(matcher));
-                return Err(Fault::new(Code::LaunchFailed, &name, message)
-                    .hint("a name is a letter, then letters, digits, `-` and `_`: rename the file"));
+                return Err(unnamed(&name, declared, matcher));
             }
+            Backend::Bare { .. } if declared.path.is_dir() => return Err(unnamed(&name, declared, "")),
             Backend::Bare { launch, matcher, method } => {
+                // That is a fault of the call; but where nothing calls it, because its name is wrong too, nobody would say so.
+                if launch.argv.first().is_some_and(|file| file.contains('/')) && !declared.path.exists() {
+                    notes.notices.push(format!("plugin `{name}`: there is no file `{}`", declared.shown));
+                }
                 let mute = granted.iter().filter(|grant| !matches!(grant, Grant::Env(_)));
                 notes.notices.extend(mute.map(|grant| {
                     format!("plugin `{name}` has no handshake, so that `{grant}` is neither told to it nor held")

@@ -236,6 +236,10 @@ impl Extension for Component {
         self.outputs(call, answer)
     }
 
+    fn interrupt(&self) {
+        self.mold.host.interrupt(self.settings.timeout);
+    }
+
     fn finish(&self) -> Result<Vec<Output>, Fault> {
         let call = "`finish`";
         if self.mold.indices.reporting.is_none() {

@@ -4,6 +4,7 @@ use super::bindings;
 use super::cache::Cache;
 use super::state::State;
 use crate::extension::Limits;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -13,12 +14,17 @@ use wasmtime::{Config, Engine, OptLevel};
 /// How often running guests are looked at: a call overstays its deadline by at most this.
 pub(super) const TICK: Duration = Duration::from_millis(10);
 
+/// What a call may still take when somebody is waiting: one that takes longer has gone astray.
+pub(super) const MOMENT: Duration = Duration::from_millis(100);
+
 /// Everything that WASM extensions share.
 pub struct Host {
     pub(super) engine: Engine,
     pub(super) linker: Linker<State>,
     pub(super) cache: Option<Cache>,
     runtime: OnceLock<Option<Handle>>,
+    /// Somebody is waiting: calls are to end soon.
+    pub(super) hurried: AtomicBool,
 }
 
 impl std::fmt::Debug for Host {
@@ -48,7 +54,24 @@ impl Host {
         bindings::mcptest::extension::host::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)
             .map_err(|error| format!("{error:#}"))?;
         tick(&engine)?;
-        Ok(Arc::new(Host { engine, linker, cache, runtime: OnceLock::new() }))
+        Ok(Arc::new(Host { engine, linker, cache, runtime: OnceLock::new(), hurried: AtomicBool::new(false) }))
+    }
+
+    /// Ends every call that is running, but for those that end by themselves in a moment; `longest` is the most that one
+    /// may take otherwise.
+    pub(super) fn interrupt(&self, longest: Duration) {
+        if !self.hurried.swap(true, Ordering::Relaxed) {
+            std::thread::sleep(MOMENT);
+        }
+        // Guests are stopped where they look at the epoch, and those that began before look for one within this.
+        for _ in 0..=longest.as_millis() / TICK.as_millis() + 1 {
+            self.engine.increment_epoch();
+        }
+    }
+
+    /// How long a call that begins now may take, where it may usually take this.
+    pub(super) fn patience(&self, usual: Duration) -> Duration {
+        if self.hurried.load(Ordering::Relaxed) { usual.min(MOMENT) } else { usual }
     }
 
     /// The runtime that drives timers and files of guests that were granted some; made when it is first needed.

@@ -109,9 +109,10 @@ impl Mold {
     ) -> Ended<T> {
         let _entered = if self.waits { self.host.runtime().map(tokio::runtime::Handle::enter) } else { None };
         store.data_mut().begin();
-        store.set_epoch_deadline(ticks(self.timeout));
+        let most = self.host.patience(self.timeout);
+        store.set_epoch_deadline(ticks(most));
         let began = Instant::now();
-        let result = match drive::until(began + self.timeout, work(store)) {
+        let result = match drive::until(began + most, &self.host.hurried, work(store)) {
             Some(Ok(value)) => Ok(value),
             Some(Err(error)) if is_interrupt(&error) => Err(Stop::Late),
             Some(Err(error)) => Err(Stop::Trap(error)),

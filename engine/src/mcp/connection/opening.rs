@@ -162,7 +162,7 @@ impl Connection {
             let _ = self.await_answer(&[&ping], None, Instant::now() + HURRIED, witness).await;
         }
         Ok(match answer {
-            Err(Lost::Exited(_)) => Probed::Ended,
+            Err(Lost::Exited(_) | Lost::Closed) => Probed::Ended,
             // A refusal without a word of JSON-RPC is one that a server of the modern era does not give.
             Err(lost) => Probed::Answered(Discovered::Legacy(lost.early_at("server/discover").message)),
             Ok(Some(answer)) if answer.id() != Some(&ping) => {

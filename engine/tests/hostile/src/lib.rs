@@ -53,6 +53,9 @@ impl matching::Guest for Hostile {
     }
 
     fn evaluate(request: MatchRequest) -> Result<Verdict, Failure> {
+        if !["hostile", "contains"].contains(&request.matcher.as_str()) {
+            return Err(Failure::UnknownMatcher(request.matcher));
+        }
         let argument: Value =
             serde_json::from_str(&request.expected).map_err(|error| Failure::Internal(error.to_string()))?;
         let what = text(&argument, "what");
