@@ -112,9 +112,10 @@ async fn converse(input: &mut Input, output: &Output, methods: &mut Methods, end
                 Err((id, refusal)) => (id, Err(refusal), false),
                 Ok(request) => {
                     let reply = tokio::select! {
+                        // First, because a server that never pauses would keep a signal from being heard.
                         biased;
-                        reply = methods.answer(&request) => reply,
                         () = &mut *ending => return,
+                        reply = methods.answer(&request) => reply,
                     };
                     (request.id.get().to_owned(), reply, request.method == "mcp.shutdown")
                 }

@@ -132,6 +132,11 @@ impl Framer {
         self.dropped > 0
     }
 
+    /// The first bytes of the line at hand.
+    pub fn head(&self) -> &[u8] {
+        &self.buffer[self.start..self.end.min(self.start + HEAD)]
+    }
+
     /// What is left when the stream has ended: call after the last [line](Framer::next_line).
     pub fn finish(&mut self) -> Option<Item<'_>> {
         let line = self.start..self.end;

@@ -6,6 +6,7 @@
 
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::extension::Reach;
+use crate::extension::fault::plain;
 use crate::source::{Json, Node, Source, yaml};
 use crate::suite::{Import, Setting, Suite, parse};
 use std::sync::Arc;
@@ -74,8 +75,7 @@ fn transformed(
             Ok(text) if is_json(&text) => text,
             Ok(text) => {
                 // What it returned is of no use to the next one either.
-                let produced = produced(source, &names, &text);
-                reread(&produced, &text, setting, diagnostics);
+                diagnostics.push(no_json(source, &live.id, &text));
                 return None;
             }
             Err(fault) => {
@@ -88,7 +88,8 @@ fn transformed(
     }
     let produced = produced(source, &names, &text);
     let before = diagnostics.list.len();
-    let suite = reread(&produced, &text, setting, diagnostics);
+    let suite =
+        yaml::parse(&produced, diagnostics).and_then(|root| parse::parse_tree(root, &produced, setting, diagnostics));
     for problem in &mut diagnostics.list[before..] {
         problem.hints.push(format!("this text was produced by {}, from `{}`", names.join(", then "), source.name));
     }
@@ -101,14 +102,15 @@ fn is_json(text: &str) -> bool {
     serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
 }
 
-/// What a transform produced must be JSON, and then a suite.
-fn reread(produced: &Arc<Source>, text: &str, setting: &Setting, diagnostics: &mut Diagnostics) -> Option<Suite> {
-    if let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text) {
-        diagnostics.push(Diagnostic::error(format!("a transform did not return JSON: {error}")).by_extension());
-        return None;
+/// What a transform returns is JSON before it is a suite.
+fn no_json(source: &Source, id: &str, text: &str) -> Diagnostic {
+    let why = serde_json::from_str::<serde::de::IgnoredAny>(text).err().map_or_else(String::new, |e| format!(": {e}"));
+    let problem = Diagnostic::error(format!("extension `{id}` did not return JSON{why}")).by_extension();
+    let problem = problem.hint(format!("it was to rewrite `{}`", source.name));
+    match text.trim().is_empty() {
+        true => problem.hint("it returned nothing: a suite that needs no change is returned as it is"),
+        false => problem.hint(format!("it returned: {}", plain(text))),
     }
-    let root = yaml::parse(produced, diagnostics)?;
-    parse::parse_tree(root, produced, setting, diagnostics)
 }
 
 /// The text that came out, laid out so that a line says something.

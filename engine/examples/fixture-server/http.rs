@@ -2,18 +2,24 @@
 //!
 //! Every thread serves one connection, which is kept alive. Modes are in [`crate::options::HELP`].
 
+use super::old_sse::Stream;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 /// Serves until it is killed; says on stderr where.
 pub(crate) fn run(port: u16, mode: &str) {
     let listener = TcpListener::bind(("127.0.0.1", port)).expect("the port is free");
     eprintln!("listening on {}", listener.local_addr().expect("an address"));
-    let server = Arc::new(Server { mode: mode.to_owned(), sessions: AtomicUsize::new(0), calls: AtomicUsize::new(0) });
+    let server = Arc::new(Server {
+        mode: mode.to_owned(),
+        sessions: AtomicUsize::new(0),
+        calls: AtomicUsize::new(0),
+        stream: Stream::default(),
+    });
     std::thread::spawn(|| {
         // The end of stdin is the end.
         let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
@@ -29,13 +35,14 @@ struct Server {
     mode: String,
     sessions: AtomicUsize,
     calls: AtomicUsize,
+    stream: Stream,
 }
 
-struct Request {
-    method: String,
+pub(crate) struct Request {
+    pub(crate) method: String,
     path: String,
     headers: Vec<(String, String)>,
-    body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Request {
@@ -65,7 +72,13 @@ impl Request {
     }
 }
 
-fn plain(stream: &mut TcpStream, status: &str, media: &str, headers: &str, body: &[u8]) -> std::io::Result<()> {
+pub(crate) fn plain(
+    stream: &mut TcpStream,
+    status: &str,
+    media: &str,
+    headers: &str,
+    body: &[u8],
+) -> std::io::Result<()> {
     let head = format!("HTTP/1.1 {status}\r\ncontent-type: {media}\r\ncontent-length: {}\r\n{headers}\r\n", body.len());
     stream.write_all(head.as_bytes())?;
     stream.write_all(body)
@@ -77,7 +90,7 @@ fn chunk(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
 
 const EVENTS: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 
-const EVENTS_UNTIL_CLOSED: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
+pub(crate) const EVENTS_UNTIL_CLOSED: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
 
 fn endless(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
     loop {
@@ -94,12 +107,19 @@ impl Server {
             if self.answer(&request, &mut stream).is_err() {
                 return;
             }
+            if self.mode == "close-each" {
+                let _ = stream.shutdown(Shutdown::Both);
+                return;
+            }
         }
     }
 
     fn answer(&self, request: &Request, stream: &mut TcpStream) -> std::io::Result<()> {
         if self.mode == "modern" {
             return modern(request, stream);
+        }
+        if self.mode.starts_with("sse") {
+            return self.stream.answer(&self.mode, request, stream);
         }
         match (request.method.as_str(), request.path.as_str()) {
             ("POST", "/token") if self.mode == "telltale" => return telltale(request, stream),
@@ -154,6 +174,8 @@ impl Server {
         let json = "application/json";
         match self.mode.as_str() {
             "plain-error" => plain(stream, "500 Internal Server Error", "text/plain", "", b"the database is down"),
+            "gateway" => plain(stream, "401 Unauthorized", json, "", br#"{"error":"invalid_token"}"#),
+            "packed" => plain(stream, "200 OK", json, "content-encoding: gzip\r\n", b"\x1f\x8b\x08"),
             "truncated-sse" => {
                 stream.write_all(EVENTS)?;
                 chunk(stream, ": hello\n\ndata: {\"jsonrpc\":\"2.0\",\"res")?;
@@ -200,7 +222,7 @@ impl Server {
             }
             "half-closed" => stream.shutdown(Shutdown::Write),
             "no-http" => stream.write_all(b"SSH-2.0-fixture\r\n").and(stream.shutdown(Shutdown::Both)),
-            "resume" => {
+            "resume" | "resume-refused" => {
                 stream.write_all(EVENTS)?;
                 // The answer that is resumed names the event after which it comes, so that it is the id.
                 chunk(stream, &format!("retry: 10\nid: {}\ndata:\n\n", id.as_str().unwrap_or_default()))?;
@@ -227,6 +249,10 @@ impl Server {
             _ => plain(stream, "200 OK", json, "", text_result(id, echoed).as_bytes()),
         }
     }
+}
+
+fn now() -> u128 {
+    UNIX_EPOCH.elapsed().expect("a clock").as_millis()
 }
 
 /// A server of the modern era alone: no GET, no DELETE, and headers that must say what the body says.
@@ -259,6 +285,18 @@ fn modern(request: &Request, stream: &mut TcpStream) -> std::io::Result<()> {
     let city = |name: &str| json!({"type": "object", "properties": {"city": {"type": "string", "x-mcp-header": name}}});
     let tool = |name: &str, header: &str| json!({"name": name, "inputSchema": city(header)});
     let result = match method {
+        "tools/call" if named == Some("later") => {
+            json!({"resultType": "task", "taskId": now().to_string(), "status": "working", "pollIntervalMs": 20})
+        }
+        "tasks/get" => {
+            let begun = params["taskId"].as_str().and_then(|begun| begun.parse::<u128>().ok()).unwrap_or_default();
+            let mut task = json!({"taskId": params["taskId"], "status": "working", "pollIntervalMs": 20});
+            if now() > begun + 100 {
+                task["status"] = json!("completed");
+                task["result"] = json!({"content": [{"type": "text", "text": "at last"}], "resultType": "complete"});
+            }
+            task
+        }
         "server/discover" => json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}),
         "tools/list" => json!({"tools": [tool("headers", "City"), tool("broken", "not a header")]}),
         "tools/call" => {
@@ -271,7 +309,7 @@ fn modern(request: &Request, stream: &mut TcpStream) -> std::io::Result<()> {
     plain(stream, "200 OK", "application/json", "", body.as_bytes())
 }
 
-fn text_result(id: &Value, text: &str) -> String {
+pub(crate) fn text_result(id: &Value, text: &str) -> String {
     let result = json!({"content": [{"type": "text", "text": text}]});
     json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string()
 }

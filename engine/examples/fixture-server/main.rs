@@ -8,6 +8,7 @@
 
 mod http;
 mod modern;
+mod old_sse;
 mod options;
 mod polled;
 mod processes;

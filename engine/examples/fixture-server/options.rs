@@ -34,7 +34,9 @@ HTTP instead of stdio
   --http-mode MODE         what tools/call does: echo (the default), headers (tells the request's), events (a stream),
                            plain-error, truncated-sse, slow-body, wrong-type, session-lost, redirect-loop, huge,
                            half-closed, no-http, endless-body|-error|-event|-comments|-events,
-                           resume (the stream ends before the answer), close-after;
+                           resume (the stream ends before the answer), resume-refused, close-after, gateway (an error
+                           that is no JSON-RPC), packed; close-each: every connection serves one request;
+                           sse, sse-ends, sse-elsewhere: the transport of 2024-11-05;
                            modern: all of it is 2026-07-28, and headers must match
 
 answers

@@ -63,12 +63,15 @@ pub(super) fn call(args: &CallArgs, talk: &Talk) -> u8 {
             Fault::new(Code::MalformedResponse, format!("the answer cannot be read: {why}"))
         };
         let body = answer.body().map_err(malformed)?;
+        // A server may tell what it was told.
+        let redactor = conversation.seen.redactor.clone();
         match (args.raw, is_error) {
-            (true, _) => screen::print(&format!("{}\n", answer.raw)),
-            (false, false) => screen::print(&format!("{body:#}\n")),
+            (true, _) => screen::print(&format!("{}\n", redactor.text(&answer.raw))),
+            (false, false) => screen::print(&format!("{}\n", redactor.text(&format!("{body:#}")))),
             (false, true) => {
                 let data = body.get("data").map_or(String::new(), |data| format!("\n{data:#}"));
-                screen::tell(&format!("error: the server answered: {}{data}\n", lifecycle::error_text(&body)));
+                let told = format!("{}{data}", lifecycle::error_text(&body));
+                screen::tell(&format!("error: the server answered: {}\n", redactor.text(&told)));
             }
         }
         let failed = is_error || body.get("isError").is_some_and(|failed| failed == true);

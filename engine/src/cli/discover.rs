@@ -56,8 +56,8 @@ pub(super) fn discover(args: &DiscoverArgs, talk: &Talk) -> u8 {
     if let Some(file) = args.output.as_deref().filter(|file| taken(file, args.force)) {
         return refuse(file);
     }
-    let seen = Seen::new(talk.verbose, args.answer, chosen.redactor.clone());
-    let (server, written, redactor) = (chosen.server, chosen.written, chosen.redactor);
+    let seen = Seen::new(talk.verbose, args.answer, chosen.redactor);
+    let (server, written) = (chosen.server, chosen.written);
     let environment = Environment::of_process();
     converse(&server, seen, args.server.timeout, async |conversation| {
         let call = match args.call {
@@ -86,7 +86,7 @@ pub(super) fn discover(args: &DiscoverArgs, talk: &Talk) -> u8 {
             server: written.clone(),
             respond: args.answer.then(|| json!({"sampling": SAMPLED, "elicitation": "accept", "roots": {"roots": []}})),
             capture: args.capture,
-            redactor: &redactor,
+            redactor: &conversation.seen.redactor,
             environment: &environment,
         };
         let text = write::suite(&survey, &frame);

@@ -90,6 +90,8 @@ impl<'a> Request<'a> {
         let unreadable = |why: String| ("null".to_owned(), Refusal::new(PARSE_ERROR, why));
         let text = std::str::from_utf8(line).map_err(|_| unreadable("the line is not UTF-8".into()))?;
         match serde_json::from_str::<Request<'_>>(text) {
+            // A list of as many values would be read as the fields in their order.
+            Ok(_) if !text.trim_start().starts_with('{') => Err(refuse(text, "")),
             Ok(request) if request.jsonrpc == "2.0" && is_id(request.id.get()) => Ok(request),
             Ok(_) => Err(refuse(text, "")),
             Err(error) => match serde_json::from_str::<IgnoredAny>(text) {
@@ -132,9 +134,9 @@ fn is_id(text: &str) -> bool {
     text.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
 }
 
-/// What serde says, without the column of a line that nobody sees.
+/// What serde says, without the column of a line that nobody sees and without the names of Rust's types.
 fn plain(error: &serde_json::Error) -> String {
-    let text = error.to_string();
+    let text = error.to_string().replace("expected u64", "expected a whole number");
     text.rsplit_once(" at line ").map_or(text.clone(), |(what, _)| what.to_owned())
 }
 
@@ -173,6 +175,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":{},"method":"a"}"#, "null", INVALID_REQUEST, "an `id`"),
             (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#, "2", INVALID_REQUEST, "duplicate field `id`"),
             ("[]", "null", INVALID_REQUEST, "a batch"),
+            (r#" ["2.0", 1, "mcp.shutdown", {}]"#, "null", INVALID_REQUEST, "a batch"),
             ("7", "null", INVALID_REQUEST, "a JSON object"),
             ("", "null", PARSE_ERROR, "not JSON"),
             (r#"{"extra":1,"jsonrpc""#, "null", PARSE_ERROR, "not JSON"),
@@ -203,6 +206,8 @@ mod tests {
             "the params of `m`: invalid type: integer `1`, expected a string"
         );
         assert_eq!(read("{}").unwrap_err(), "the params of `m`: missing field `tool`");
+        let number = serde_json::from_str::<u64>("true").unwrap_err();
+        assert_eq!(plain(&number), "invalid type: boolean `true`, expected a whole number");
         assert_eq!(read(r#"{"tool":"a","b":1}"#).unwrap_err(), "the params of `m`: unknown field `b`, expected `tool`");
     }
 }

@@ -61,7 +61,7 @@ pub fn suite(survey: &Survey, frame: &Frame<'_>) -> String {
          # useful, put in arguments that mean something, and say more about what must come back.\n",
     );
     text.push_str(&format!("#\n#   mcptest run {}\n\n", frame.file));
-    text.push_str(&entry(0, "description", &Json::String(description)));
+    text.push_str(&entry(0, "description", &Json::String(frame.redactor.text(&description).into_owned())));
     if let Some(server) = &frame.server {
         text.push_str(&entry(0, "server", server));
     }

@@ -174,7 +174,7 @@ pub fn settle<'a>(source: &Arc<str>, asked: &[Kind], granted: &'a [Grant]) -> Re
             source,
             format!("extension `{source}` asks for {all}, which was not granted"),
         )
-        .hint(format!("if you trust it with that: `--allow {source}={}`, or `allow` in the config", first.example())));
+        .hint(format!("if you trust it with that: `--allow {source}={}`, or in the config (`allow` of an extension, `capabilities` of a plugin)", first.example())));
     }
     if asked.is_empty() && !granted.is_empty() {
         let all = granted.iter().map(|grant| format!("`{grant}`")).collect::<Vec<_>>().join(", ");

@@ -69,7 +69,7 @@ impl Code {
 const MOST_LINES: usize = 10;
 
 /// Text of an extension on one line, cut to what fits a message, with nothing in it that moves a cursor.
-pub(super) fn plain(text: &str) -> String {
+pub(crate) fn plain(text: &str) -> String {
     const MOST: usize = 1000;
     let mut plain = String::new();
     for character in text.chars() {

@@ -11,6 +11,7 @@
 //! A plugin has no hook to look at an argument before the run: it is started when something is judged, not before.
 
 mod answer;
+pub(super) mod object;
 pub(super) mod words;
 
 use super::fault::Fault;

@@ -21,7 +21,7 @@ use super::fault::{Code, Fault, plain};
 use super::hurry::{Hurry, Patience};
 use super::plugin::{Wire, words};
 use super::{Introduced, Probe};
-use crate::child::{Exit, Spawn, program};
+use crate::child::{Exit, Spawn, SpawnError, program};
 use line::Answer;
 use pipe::{Pipe, Trouble};
 pub use schema::schema;
@@ -109,7 +109,13 @@ impl Process {
         Pipe::open(&spawn).map_err(|error| {
             let name = &self.name;
             let fault = Fault::new(Code::LaunchFailed, name, format!("plugin `{name}` could not be started: {error}"));
-            error.hints().into_iter().fold(fault, Fault::hint)
+            match error {
+                // Its hint is about the config of a server.
+                SpawnError::Cwd { .. } => {
+                    fault.hint("a relative `working_dir` is taken against the folder of the `plugin.toml`")
+                }
+                error => error.hints().into_iter().fold(fault, Fault::hint),
+            }
         })
     }
 
@@ -157,8 +163,12 @@ impl Process {
         let name = &self.name;
         let after = words::after(took);
         match trouble {
-            Trouble::Late if self.hurry.is_on() => words::interrupted(name, call),
-            Trouble::Late => words::late(name, call, self.timeout),
+            Trouble::Late { .. } if self.hurry.is_on() => words::interrupted(name, call),
+            Trouble::Late { deaf: true } => {
+                let message = words::late(name, call, self.timeout).message;
+                Fault::new(Code::Timeout, name, message).hint("it has closed its stdin: a plugin reads it to its end")
+            }
+            Trouble::Late { deaf: false } => words::late(name, call, self.timeout),
             Trouble::Bad { code, why, raw } => words::malformed(name, call, code, &why, &raw),
             Trouble::Ended { exit, half } => {
                 let what = match exit {

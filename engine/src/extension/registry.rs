@@ -4,7 +4,7 @@ mod plugins;
 
 use super::capability::Grant;
 use super::declared::Backend;
-use super::fault::Fault;
+use super::fault::{Code, Fault};
 use super::pending::Pending;
 use super::wasm::{Component, Loader, Notes};
 use super::{Declared, Extension, Role, spec};
@@ -36,7 +36,8 @@ pub struct Registry {
     loader: Option<Arc<Loader>>,
     pending: Vec<Pending>,
     known: Vec<Known>,
-    used_grants: Vec<usize>,
+    /// Grants of the command line that were taken, and whether by an extension that chose its name itself.
+    used_grants: Vec<(usize, bool)>,
     /// What plugins are given and no report shows.
     secrets: Vec<String>,
     /// Extensions that could not be loaded.
@@ -187,7 +188,12 @@ impl Registry {
 
     /// Grants of the command line that no loaded extension took.
     pub fn unused_grants(&self) -> Vec<String> {
-        let unused = self.options.allow.iter().enumerate().filter(|(at, _)| !self.used_grants.contains(at));
+        let unused = self
+            .options
+            .allow
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| !self.used_grants.iter().any(|(used, _)| used == at));
         unused.map(|(_, (id, grant))| format!("`--allow {id}={grant}`: no extension `{id}` was loaded")).collect()
     }
 
@@ -277,7 +283,7 @@ impl Registry {
             None => self.loader(notes).describe(declared, notes)?,
         };
         let own_id = component.manifest().id.clone();
-        let granted = self.granted(declared, &own_id);
+        let granted = self.granted(declared, &own_id)?;
         let environment = &self.options.environment;
         component.grant(&granted, &|name| environment.get(name).map(str::to_owned), notes)?;
         Ok(Live {
@@ -288,16 +294,28 @@ impl Registry {
         })
     }
 
-    /// What the config and the command line grant.
-    fn granted(&mut self, declared: &Declared, own_id: &str) -> Vec<Grant> {
+    /// What the config and the command line grant. A component chooses its own id, so a grant goes by the key that the
+    /// user gave, and where there is none, to one component only: nobody gets anything by taking another's name.
+    fn granted(&mut self, declared: &Declared, own_id: &str) -> Result<Vec<Grant>, Fault> {
+        let id = declared.id.as_deref().unwrap_or(own_id);
+        let is_chosen = declared.id.is_none() && declared.backend == Backend::Component;
+        let has_key = |other: &Declared| other.id.as_deref() == Some(id);
         let mut granted = declared.allow.clone();
-        for (at, (id, grant)) in self.options.allow.iter().enumerate() {
-            if declared.id.as_ref() == Some(id) || own_id == id {
-                granted.push(grant.clone());
-                self.used_grants.push(at);
+        for (at, (to, grant)) in self.options.allow.iter().enumerate() {
+            if to != id || (is_chosen && self.options.declared.iter().any(has_key)) {
+                continue;
             }
+            if self.used_grants.iter().any(|&(used, by_chosen)| used == at && (is_chosen || by_chosen)) {
+                let name: Arc<str> = id.into();
+                let message = format!("`{}` is called `{id}`, and so is another extension", declared.shown);
+                return Err(Fault::new(Code::CapabilityNotAllowed, &name, message).hint(format!(
+                    "`--allow {id}={grant}` belongs to one: give it a key of its own in the config's `extensions`"
+                )));
+            }
+            granted.push(grant.clone());
+            self.used_grants.push((at, is_chosen));
         }
-        granted
+        Ok(granted)
     }
 
     /// What loads components, made when the first one is named.

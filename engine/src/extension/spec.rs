@@ -30,6 +30,8 @@ pub const RUNTIMES: [&str; 4] = ["in_process", "subprocess", "mcp_stdio", "mcp_h
 const STARTUP_SECONDS: u64 = 30;
 /// How long a request over HTTP may take.
 const HTTP_SECONDS: u64 = 60;
+/// The longest time that can be given: a day.
+const MOST_SECONDS: i64 = 24 * 60 * 60;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -53,7 +55,7 @@ struct Spec {
 
 /// A word, or a list of them.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "it is a text or a list of texts")]
 enum Words {
     One(String),
     Many(Vec<String>),
@@ -66,7 +68,7 @@ struct Program {
     working_dir: Option<String>,
     #[serde(default)]
     env: BTreeMap<String, String>,
-    startup_timeout_sec: Option<u64>,
+    startup_timeout_sec: Option<i64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -75,7 +77,7 @@ struct Http {
     url: String,
     auth_header: Option<String>,
     auth_secret_env: Option<String>,
-    timeout_sec: Option<u64>,
+    timeout_sec: Option<i64>,
     tls_ca_bundle: Option<String>,
     tls_verify: Option<bool>,
 }
@@ -100,12 +102,14 @@ pub fn at(path: &Path) -> Option<PathBuf> {
 /// Reads the manifest of a declared plugin, and takes the first runtime that it lists and the host has.
 pub(super) fn read(declared: &Declared, is_ci: bool) -> Result<Declared, Fault> {
     let name: Arc<str> = declared.id.as_deref().unwrap_or(&declared.shown).into();
-    let text = std::fs::read_to_string(&declared.path).map_err(|error| {
-        Fault::new(Code::LaunchFailed, &name, format!("`{}` cannot be read: {error}", declared.shown))
-    })?;
-    let bad = |why: String| {
-        Fault::new(Code::HandshakeFailed, &name, format!("the manifest `{}` has a mistake: {why}", declared.shown))
+    let shown = match declared.path.ends_with(FILE) && !declared.shown.ends_with(".toml") {
+        true => Path::new(&declared.shown).join(FILE).display().to_string(),
+        false => declared.shown.clone(),
     };
+    let text = std::fs::read_to_string(&declared.path)
+        .map_err(|error| Fault::new(Code::LaunchFailed, &name, format!("`{shown}` cannot be read: {error}")))?;
+    let bad =
+        |why: String| Fault::new(Code::HandshakeFailed, &name, format!("the manifest `{shown}` has a mistake: {why}"));
     let Document { plugin: spec } = toml::from_str(&text).map_err(|error| bad(error.to_string().trim().to_owned()))?;
     let folder = declared.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -162,32 +166,81 @@ impl Spec {
         if self.kind.list().is_empty() || self.runtime.list().is_empty() {
             return Err("`kind` and `runtime` name at least one each".to_owned());
         }
-        let tools = self.tools.clone().unwrap_or(tools);
-        match tools.iter().find(|tool| !plugin::is_tool(tool)) {
-            Some(tool) => Err(format!("{} is no tool; one is the name of a matcher, {}", quoted(tool), plugin::HOOKS)),
-            None => Ok(tools),
+        for (key, words) in [("kind", self.kind.list()), ("runtime", self.runtime.list())] {
+            if let Some(word) =
+                words.iter().enumerate().find_map(|(at, word)| words[..at].contains(word).then_some(word))
+            {
+                return Err(format!("`{key}` has {} twice", quoted(word)));
+            }
+        }
+        match &self.tools {
+            Some(tools) => self.chosen(tools),
+            None => named(&tools).map(|()| tools),
+        }
+    }
+
+    /// The tools that are written: each once, and of a kind that is written too.
+    fn chosen(&self, tools: &[String]) -> Result<Vec<String>, String> {
+        named(tools)?;
+        for (at, tool) in tools.iter().enumerate() {
+            if tools[..at].contains(tool) {
+                return Err(format!("`tools` has {} twice", quoted(tool)));
+            }
+            let kind = kind_of(tool);
+            if !self.kind.list().iter().any(|written| written == kind) {
+                return Err(format!("{} is a tool of a {kind}, which `kind` does not say", quoted(tool)));
+            }
+        }
+        match self.kind.list().iter().find(|kind| !tools.iter().any(|tool| kind_of(tool) == *kind)) {
+            Some(kind) => Err(format!("`kind` says {kind}, and `tools` has none of one")),
+            None => Ok(tools.to_vec()),
+        }
+    }
+
+    /// Whether the host can run it on this: in its own process it runs components, and no modules of a language.
+    fn is_supported(&self, runtime: &str) -> bool {
+        match runtime {
+            "in_process" => self.entry_point.as_ref().is_some_and(|file| file.ends_with(".wasm")),
+            other => RUNTIMES.contains(&other),
+        }
+    }
+
+    /// Why none of its runtimes can be taken.
+    fn unsupported(&self) -> Problem {
+        let listed = self.runtime.list();
+        match &self.entry_point {
+            None if listed.iter().any(|runtime| runtime == "in_process") => {
+                Problem::Mistake("`runtime = \"in_process\"` needs `entry_point`".to_owned())
+            }
+            Some(file) if listed.iter().any(|runtime| runtime == "in_process") => Problem::Unsupported(format!(
+                "runs on `{}` with the `entry_point` {}, which is no `.wasm` file",
+                listed.join("`, `"),
+                quoted(file)
+            )),
+            _ => Problem::Unsupported(format!("runs on `{}`", listed.join("`, `"))),
         }
     }
 
     fn backend(&self, tools: Vec<String>, folder: &Path, is_ci: bool) -> Result<Backend, Problem> {
-        let listed = self.runtime.list();
-        let Some(runtime) = listed.iter().find(|runtime| RUNTIMES.contains(&runtime.as_str())) else {
-            return Err(Problem::Unsupported(format!("runs on `{}`", listed.join("`, `"))));
+        let Some(runtime) = self.runtime.list().iter().find(|runtime| self.is_supported(runtime)) else {
+            return Err(self.unsupported());
         };
         let missing = |what: &str| Problem::Mistake(format!("`runtime = \"{runtime}\"` needs `{what}`"));
         match runtime.as_str() {
-            "in_process" => match self.entry_point.as_deref() {
-                Some(file) if file.ends_with(".wasm") => Ok(Backend::Component),
-                Some(file) => Err(Problem::Mistake(format!("`entry_point` is {}, and no `.wasm` file", quoted(file)))),
-                None => Err(missing("entry_point")),
-            },
+            "in_process" => Ok(Backend::Component),
             "subprocess" => {
                 let program = self.subprocess.as_ref().ok_or_else(|| missing("[plugin.subprocess]"))?;
+                if program.startup_timeout_sec.is_some() {
+                    let why =
+                        "`startup_timeout_sec` is of `[plugin.mcp_stdio]`; a subprocess has the `timeout` of a call";
+                    return Err(Problem::Mistake(why.to_owned()));
+                }
                 Ok(Backend::Bound { launch: program.launch(folder)?, tools })
             }
             "mcp_stdio" => {
                 let program = self.mcp_stdio.as_ref().ok_or_else(|| missing("[plugin.mcp_stdio]"))?;
-                let startup = Duration::from_secs(program.startup_timeout_sec.unwrap_or(STARTUP_SECONDS));
+                let startup = seconds("startup_timeout_sec", program.startup_timeout_sec, STARTUP_SECONDS);
+                let startup = startup.map_err(Problem::Mistake)?;
                 Ok(Backend::Server { launch: program.launch(folder)?, startup, tools })
             }
             _ => {
@@ -195,6 +248,32 @@ impl Spec {
                 http.service(folder, is_ci, tools).map(Backend::Service).map_err(Problem::Mistake)
             }
         }
+    }
+}
+
+/// Whether all of them can be tools.
+fn named(tools: &[String]) -> Result<(), String> {
+    match tools.iter().find(|tool| !plugin::is_tool(tool)) {
+        Some(tool) => Err(format!("{} is no tool; one is the name of a matcher, {}", quoted(tool), plugin::HOOKS)),
+        None => Ok(()),
+    }
+}
+
+/// The kind of plugin that has this tool.
+fn kind_of(tool: &str) -> &'static str {
+    match tool {
+        plugin::OBSERVE | plugin::FINISH => "reporter",
+        plugin::TRANSFORM => "transform",
+        _ => "matcher",
+    }
+}
+
+/// A time that a manifest gives, in whole seconds.
+fn seconds(key: &str, given: Option<i64>, usual: u64) -> Result<Duration, String> {
+    match given {
+        None => Ok(Duration::from_secs(usual)),
+        Some(1..=MOST_SECONDS) => Ok(Duration::from_secs(given.unwrap_or_default().unsigned_abs())),
+        Some(other) => Err(format!("`{key}` is {other}; it is a number of seconds from 1 to {MOST_SECONDS}")),
     }
 }
 
@@ -228,7 +307,7 @@ impl Http {
         Ok(Service {
             url: url.clone(),
             header: self.auth_header.clone().zip(self.auth_secret_env.clone()),
-            timeout: Duration::from_secs(self.timeout_sec.unwrap_or(HTTP_SECONDS)),
+            timeout: seconds("timeout_sec", self.timeout_sec, HTTP_SECONDS)?,
             ca_bundle: self.tls_ca_bundle.as_ref().map(|file| folder.join(file)),
             verify,
             tools,

@@ -114,6 +114,11 @@ impl Connection {
     }
 
     fn reach(target: &Target) -> Result<Transport, Fault> {
+        // A server that says when it is ready ends before that if it cannot have its port.
+        let taken = match (&target.command, &target.endpoint) {
+            (Some(_), Some(endpoint)) => target.ready_pattern.is_none() && endpoint.is_taken(),
+            _ => false,
+        };
         let start = |command| Stdio::start(command, target.max_line).map(Box::new);
         let process = target.command.as_ref().map(start).transpose().map_err(|error| {
             let fault = Fault::new(Code::StartFailed, error.to_string());
@@ -122,7 +127,9 @@ impl Connection {
         match (&target.endpoint, process) {
             (Some(endpoint), process) => {
                 let http = Http::new(endpoint.clone(), process, target.max_line);
-                Ok(Transport::Http(Box::new(http.map_err(|why| Fault::new(Code::StartFailed, why))?)))
+                let mut http = http.map_err(|why| Fault::new(Code::StartFailed, why))?;
+                http.taken = taken;
+                Ok(Transport::Http(Box::new(http)))
             }
             (None, Some(stdio)) => Ok(Transport::Stdio(stdio)),
             (None, None) => Err(Fault::new(Code::StartFailed, "there is neither a command nor a URL")),

@@ -40,6 +40,8 @@ const LISTED: usize = 20;
 const MARGIN: usize = 11;
 /// Rows that a hint may take.
 const HINT_ROWS: usize = 6;
+/// Rows that a message may take: an extension can say as much as it likes.
+const MESSAGE_ROWS: usize = 24;
 
 /// One failure in full.
 pub fn render(failure: &Failure, style: Style) -> String {
@@ -89,8 +91,10 @@ fn heading(failure: &Failure, style: Style) -> String {
         FailureKind::Fault => failure.code.unwrap_or("fault"),
     };
     let message = visible(&failure.message);
-    let wrapped = rows(&message, style.width.saturating_sub(kind.len() + 2)).join("\n    ");
-    format!("{}: {wrapped}\n", paint(style, Ansi::new().bold(), kind))
+    let mut wrapped = rows(&message, style.width.saturating_sub(kind.len() + 2));
+    let cut = if wrapped.len() > MESSAGE_ROWS { "…" } else { "" };
+    wrapped.truncate(MESSAGE_ROWS);
+    format!("{}: {}{cut}\n", paint(style, Ansi::new().bold(), kind), wrapped.join("\n    "))
 }
 
 fn one_line(failure: &Failure, style: Style) -> String {

@@ -45,7 +45,11 @@ impl Exchange<'_> {
                 self.session.connection.exit = Some(exit);
                 self.end_all(&End::Exited(exit));
             }
-            Incoming::Failed(fault) => self.end_all(&End::Failed(*fault)),
+            Incoming::Failed(fault) => {
+                // A stream that has ended takes the session with it; a cassette goes on.
+                self.session.broken |= self.session.connection.transport.http().is_some();
+                self.end_all(&End::Failed(*fault));
+            }
         }
     }
 

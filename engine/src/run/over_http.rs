@@ -38,6 +38,8 @@ impl Exchange<'_> {
         }
         let end = match &call.line.awaits {
             _ if call.answer.is_some() => End::Done,
+            // A task that is looked at later has more to come.
+            Awaits::Nothing if call.look_at().is_some() => return,
             Awaits::Nothing if accepted => End::Done,
             _ if elsewhere => return,
             _ => End::Unanswered,

@@ -98,7 +98,10 @@ impl Steps<'_, '_> {
             self.conclude(step, call, session, &mut ended).await;
         }
         let closed = ready.iter().any(|step| matches!(step.action(), Action::Close(_)));
-        let awaited = calls.iter().any(|call| call.until_exit);
+        // `wait` awaits the end of its time: only the exit that it saw is an awaited one.
+        let waited =
+            matches!(ready.first().map(Ready::action), Some(Action::Wait(_))) && session.connection.exit.is_none();
+        let awaited = calls.iter().any(|call| call.until_exit) && !waited;
         if closed || awaited || !session.is_alive() {
             ended.died = !closed && !awaited;
             slot.close(self.desk).await;

@@ -196,6 +196,17 @@ fn requests_over_http_are_tried_again_and_every_attempt_is_told() {
 }
 
 #[test]
+fn a_service_that_does_not_listen_is_not_launched() {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
+    let place = Place::with_fixture(&[], &suite("", &["pass"]));
+    let head = "[plugin]\nid = \"hostile\"\nversion = \"1\"\nkind = \"matcher\"\nruntime = \"mcp_http\"\n";
+    place.write("plugin.toml", &format!("{head}[plugin.mcp_http]\nurl = \"http://{free}/mcp\"\n"));
+    let (_, report) = place.report(&["--plugin", "."]);
+    assert_eq!(verdicts(&report), ["1: faulted (launch_failed)"], "{report:#}");
+    assert!(report.to_string().contains("is the server running"), "{report:#}");
+}
+
+#[test]
 fn a_secret_is_sent_and_never_shown() {
     for (header, sent) in [("Authorization", "Bearer [redacted]"), ("X-Token", "[redacted]")] {
         let place = place("mcp_http", &["credentials"], false);

@@ -252,6 +252,31 @@ fn grants_come_from_the_command_line_too() {
 }
 
 #[test]
+fn a_grant_is_not_had_by_taking_a_name() {
+    let test = tool("reads", "{ $greedy: { do: read, what: data/file } }");
+    let place = place("extensions: { greedy: { path: hostile.wasm } }\n", &format!("tools:\n{test}"));
+    std::fs::copy(guest("greedy"), place.path("one.wasm")).unwrap();
+    std::fs::copy(guest("greedy"), place.path("two.wasm")).unwrap();
+    let allow = ["fs.read:.", "env:GREEDY", "clock", "random", "net:localhost:1"].map(|it| format!("greedy={it}"));
+    let allow: Vec<&str> = allow.iter().flat_map(|grant| ["--allow", grant.as_str()]).collect();
+    let said = run(&place, &[&["--matcher", "one.wasm"], &allow[..]].concat());
+    assert_eq!(said.code, 4, "the config's `greedy` is another file: {}", said.stderr);
+    assert!(said.stderr.contains("(capability_not_allowed)"), "{}", said.stderr);
+    place.write("mcptest.yml", &place.read("mcptest.yml").replace("extensions:", "x-none:"));
+    let said = run(&place, &[&["--matcher", "one.wasm", "--matcher", "two.wasm"], &allow[..]].concat());
+    assert_eq!(said.code, 4);
+    assert!(said.stderr.contains("`two.wasm` is called `greedy`, and so is another extension"), "{}", said.stderr);
+}
+
+#[test]
+fn a_pipe_is_no_extension() {
+    let place = place("", &format!("tools:\n{MODES}"));
+    let said = run(&place, &["--matcher", "/dev/zero"]);
+    assert_eq!(said.code, 4);
+    assert!(said.stderr.contains("it is no regular file"), "{}", said.stderr);
+}
+
+#[test]
 fn reporters_write_what_they_return() {
     let test = |name: &str| format!("  - {{ it: {name}, tool: echo, args: {{ message: hi }} }}\n");
     let place = place("", &format!("tools:\n{}{}{}", test("first"), test("report pages/a.txt"), test("last")));
@@ -290,7 +315,7 @@ fn transforms_rewrite_and_are_read_again() {
     assert_eq!(report["suites"][0]["file"], "suite.test.mcp.yml", "the file keeps its name");
     let cases = [
         ("unknown-key", 2, "unknown key `expct`"),
-        ("not-json", 4, "did not return JSON"),
+        ("not-json", 4, "hint: it returned: {not json"),
         ("garbage", 4, "(malformed_response)"),
         ("panic", 4, "(crashed)"),
         ("loop", 4, "(timeout)"),

@@ -1,6 +1,6 @@
 //! Servers over HTTP: every way in which an answer can go wrong, and what a suite can expect of it.
 
-use crate::kit::{Place, messages, verdicts};
+use crate::kit::{Place, Running, messages, verdicts};
 use std::time::{Duration, Instant};
 
 const CALLS: &str =
@@ -216,4 +216,63 @@ fn nobody_is_trusted_blindly_in_continuous_integration() {
     assert!(said.code == 0 && said.stderr.contains("whoever answers is trusted"), "{}", said.stderr);
     let refused = place.command(&["check"]).env("CI", "true").output().expect("the binary runs");
     assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn a_server_that_closes_after_every_answer_is_no_fault() {
+    let suite = "tools:\n  - { it: one, tool: echo, args: { message: a }, expect: { text: a } }\n  - { it: two, tool: echo, args: { message: b }, expect: { text: b } }\n";
+    for _ in 0..5 {
+        check("close-each", "", suite, 0, &["one: passed", "two: passed"]);
+    }
+}
+
+#[test]
+fn an_error_of_a_gateway_is_no_answer_of_the_server() {
+    let expect = "{ status: 401, body: { $contains: invalid_token } }";
+    outcome("gateway", "http_error", "401 Unauthorized: {\"error\":\"invalid_token\"}", expect);
+}
+
+#[test]
+fn a_packed_body_is_told_as_such() {
+    let suite =
+        "tools:\n  - { it: asks, tool: echo, expect: { text: { $contains: \"accept-encoding: identity\" } } }\n";
+    check("headers", "", suite, 0, &["asks: passed"]);
+    outcome("packed", "http_error", "packed with `gzip`", "{ status: 200, headers: { content-encoding: gzip } }");
+}
+
+#[test]
+fn a_stream_that_cannot_be_resumed_says_so() {
+    let said = check("resume-refused", "", CALLS, 1, &["echoes: faulted (http_error)"]);
+    assert!(said[0].contains("resuming it was answered with 405 Method Not Allowed"), "{}", said[0]);
+}
+
+#[test]
+fn a_task_of_the_modern_era_is_awaited_over_http() {
+    let suite = "tools:\n  - { it: awaits, tool: later, task: true, expect: { text: at last } }\n";
+    check("modern", "protocol: modern\n", suite, 0, &["awaits: passed"]);
+}
+
+#[test]
+fn the_transport_of_2024_is_spoken_with_its_own_server_alone() {
+    let again = "  - { it: again, tool: echo, args: { message: ho }, timeout: 2s, expect: { text: ho } }\n";
+    let suite = format!("{CALLS}{again}");
+    check("sse", "transport: sse\n", &suite, 0, &["echoes: passed", "again: passed"]);
+    let begun = Instant::now();
+    let lost = ["echoes: faulted (connection_lost)", "again: faulted (connection_lost)"];
+    let said = check("sse-ends", "transport: sse\n", &suite, 1, &lost);
+    assert_eq!(said[0], "the stream on which the server answers has ended");
+    let said = check("sse-elsewhere", "transport: sse\n", CALLS, 3, &["echoes: faulted (start_failed)"]);
+    assert!(said[0].contains("it is at another server than `http://127.0.0.1:"), "{}", said[0]);
+    assert!(begun.elapsed() < Duration::from_secs(15), "took {:?}", begun.elapsed());
+}
+
+#[test]
+fn whoever_listened_before_the_server_was_started_is_not_taken_for_it() {
+    let other = Running::new("echo");
+    let config = format!("url: \"http://127.0.0.1:{}/mcp\"\nstartupTimeout: 20s\n", other.port);
+    let place = Place::with_config(&["--http", &other.port.to_string()], &config, CALLS);
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, verdicts(&report)), (3, vec!["echoes: faulted (start_failed)".to_owned()]), "{report:#}");
+    let said = messages(&report).remove(0);
+    assert!(said.contains(&format!("somebody listened at `127.0.0.1:{}` before", other.port)), "{said}");
 }

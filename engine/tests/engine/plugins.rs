@@ -126,6 +126,39 @@ fn a_second_answer_is_not_taken_for_the_next() {
     assert!(said.stderr.contains("note: plugin `hostile` wrote more than it was asked for"), "{}", said.stderr);
 }
 
+/// A place where `$hostile` is this shell script.
+fn scripted(script: &str, timeout: &str, tests: usize) -> Place {
+    let place = Place::with_fixture(&[], "");
+    place.write("hostile.sh", script);
+    let entry = format!("{{ command: [sh, hostile.sh], timeout: {timeout} }}");
+    let imports = format!("imports: {{ subprocess_matchers: {{ hostile: {entry} }} }}");
+    place.write("suite.test.mcp.yml", &suite(&imports, &vec!["pass"; tests]));
+    place
+}
+
+#[test]
+fn an_answer_before_the_question_is_none() {
+    let both =
+        r#"read -r line; printf '{"id":1,"result":true}\n{"id":2,"result":true}\n'; while read -r line; do :; done"#;
+    let (_, report) = scripted(both, "60s", 2).report(&[]);
+    assert_eq!(verdicts(&report), ["1: passed", "2: faulted (malformed_response)"], "{report:#}");
+    assert!(messages(&report)[0].ends_with("it answers before it is asked"), "{report:#}");
+}
+
+#[test]
+fn what_is_told_of_a_plugin_is_what_it_did() {
+    let place = scripted("read -r line; echo '{\"id\":1,\"result\":true}'; exec 0<&-; sleep 1000", "1s", 2);
+    let (_, report) = place.report(&[]);
+    assert_eq!(verdicts(&report), ["1: passed", "2: faulted (timeout)"], "{report:#}");
+    assert!(report.to_string().contains("it has closed its stdin"), "{report:#}");
+    let chatty = r#"while read -r line; do n=$((n+1)); printf '{"method":"log"}\n{"id":%d,"result":true}\n' $n; done"#;
+    let said = scripted(chatty, "60s", 1).mcptest(&["run"]);
+    assert!(said.stdout.contains("it wrote: {") && !said.stderr.contains("flush"), "{}{}", said.stdout, said.stderr);
+    let long = "read -r line; head -c 20000000 /dev/zero | tr '\\0' x; echo; while read -r line; do :; done";
+    let (_, report) = scripted(long, "60s", 1).report(&[]);
+    assert!(report.to_string().contains("it wrote: xxxxx"), "the head of a line that is too long: {report:#}");
+}
+
 #[test]
 fn faults_show_the_line_the_code_and_stderr() {
     let (_, report) = outcomes(&[], "timeout: 1s", &["not-json", "binary", "neither", "crash"]);

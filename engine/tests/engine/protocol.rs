@@ -116,6 +116,8 @@ fn what_the_host_refuses_the_schema_refuses() {
         json!({ "result": true }),
         json!({ "id": 1, "error": { "code": "x", "message": "no" } }),
         json!([]),
+        json!([1, true]),
+        json!({ "id": 1, "error": [1, "no"] }),
     ] {
         assert!(problem("answer", &answer).is_some() && !is_message(&answer), "{answer}");
     }

@@ -103,3 +103,40 @@ fn a_password_in_a_url_is_refused_without_being_told() {
         assert!(!said.stderr.contains("flag-canary") && said.code == 2, "{}", said.stderr);
     }
 }
+
+/// What `call` prints and `discover` writes are no reports, and show no secret either.
+#[test]
+fn no_secret_reaches_the_shell() {
+    let issuer = Running::new("echo");
+    let auth = format!(
+        "auth: {{ tokenUrl: \"http://127.0.0.1:{}/token\", clientIdEnv: ID, clientSecretEnv: SECRET }}\nheaders: {{ X-Api: \"${{HEADER}}\" }}\n",
+        issuer.port
+    );
+    let place = place("headers", &auth, "tools: [{ it: a, tool: echo }]\n");
+    for args in [&["call", "echo"][..], &["call", "echo", "--raw"], &["discover", "-o", "-"]] {
+        let mut command = place.command(args);
+        command.env("ID", "client").envs(CANARIES.iter().filter(|(name, _)| !name.is_empty()).copied());
+        let said = said(command.output().expect("the binary runs"));
+        assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
+        assert_eq!(said.stdout.contains("Bearer [redacted]"), args[0] == "call", "{}", said.stdout);
+        for (_, canary) in CANARIES {
+            assert!(!(said.stdout.clone() + &said.stderr).contains(canary), "{args:?} shows {canary}: {}", said.stdout);
+        }
+    }
+}
+
+/// A secret that has to be encoded before it stands in the header of basic authentication.
+#[test]
+fn no_encoded_secret_reaches_a_report() {
+    let issuer = Running::new("telltale");
+    let auth = format!(
+        "auth: {{ tokenUrl: \"http://127.0.0.1:{}/token\", clientIdEnv: ID, clientSecretEnv: SECRET }}\n",
+        issuer.port
+    );
+    let place = place("echo", &auth, "tools: [{ it: a, tool: echo }]\n");
+    let mut command = place.command(&["run"]);
+    let said = said(command.env("ID", "client").env("SECRET", "p@ss/w%rd").output().expect("the binary runs"));
+    let basic = STANDARD.encode("client:p%40ss%2Fw%25rd");
+    assert!(said.code == 3 && said.stdout.contains("Basic [redacted]"), "{}", said.stdout);
+    assert!(!said.stdout.contains(&basic), "{}", said.stdout);
+}

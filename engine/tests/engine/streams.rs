@@ -154,3 +154,16 @@ tools:
         "{failure}"
     );
 }
+
+#[test]
+fn a_wait_leaves_the_session_as_it_is() {
+    let suite = "tools:\n  - { it: waits, steps: [{ ping: true }, { wait: 20ms }, { ping: true }] }\n  - { it: alone, wait: 20ms }\n  - { it: goes on, ping: true }\n";
+    let said = demo(suite).mcptest(&["run", "--reporter", "ndjson"]);
+    assert_eq!(said.code, 0, "{}", said.stdout);
+    assert_eq!(said.stdout.matches("session-opened").count(), 1, "{}", said.stdout);
+    let suite = "tools:\n  - it: hears of it\n    steps:\n      - { subscribe: \"demo://motd\" }\n      - { wait: 20ms }\n      - { unsubscribe: \"demo://motd\" }\n";
+    let place = demo(suite);
+    place.write("mcptest.yml", "command: mcptest\nargs: [demo-server]\nprotocol: modern\n");
+    let (code, report) = place.report(&[]);
+    assert_eq!(code, 0, "{:#?} {:#?}", verdicts(&report), messages(&report));
+}

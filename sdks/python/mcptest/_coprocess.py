@@ -19,6 +19,8 @@ from ._errors import BinaryNotFound, ContractDrift, Deadline, Ended, McptestErro
 from ._errors import SessionClosed, _Drift
 from ._process import LINE_LIMIT, Process, TooLong
 
+__tracebackhide__ = True  # pytest shows the line of the test, and not ours.
+
 COPROCESS_PROTOCOL_VERSION = 2
 """The version of the coprocess protocol that this SDK speaks."""
 SDK_VERSION = "0.1.0"
@@ -68,6 +70,10 @@ class Coprocess:
             except _Drift as drift:
                 raise self._drift(method, drift) from None
 
+    def is_free(self) -> bool:
+        """Whether a request would be answered: the session goes on, and no call is under way."""
+        return self._over is None and not self._turn.locked()
+
     def end(self, why: str) -> str:
         """Ends the session and the binary."""
         self._over = self._over or why
@@ -102,12 +108,20 @@ class Coprocess:
         request = {"jsonrpc": "2.0", "id": id, "method": method}
         if params is not None:
             request["params"] = params
-        self.process.send(json.dumps(request, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+        text = json.dumps(request, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         try:
+            self.process.send(text)
             line = self.process.receive(limit)
         except TimeoutError:
             self.end("the mcptest binary was stopped: an earlier call took too long")
             raise Deadline(method, limit, self.process.stderr()) from None
+        except BaseException:
+            # Ctrl-C, or the time limit of a test: the answer would be taken for that of the next call.
+            self._over = self._over or "an earlier call was interrupted"
+            self.process.hang_up()
+            raise
+        if line is None and self._over is not None:
+            raise SessionClosed(method, self._over)
         if line is None:
             how = self.end("the mcptest binary ended in an earlier call")
             raise Ended(method, how, self.process.stderr())

@@ -57,9 +57,13 @@ class Process:
         except queue.Empty:
             raise TimeoutError from None
 
-    def stop(self) -> str:
-        """Closes stdin, which tells the binary to stop the server and to end; kills it when it does not."""
+    def hang_up(self) -> None:
+        """Closes stdin, which tells the binary to stop the server and to end."""
         self._input.put(None)
+
+    def stop(self) -> str:
+        """Closes stdin and awaits the end of the binary; kills it when that takes too long."""
+        self.hang_up()
         try:
             status = self._child.wait(GRACE)
         except subprocess.TimeoutExpired:

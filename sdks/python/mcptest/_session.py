@@ -15,6 +15,8 @@ from ._coprocess import Coprocess
 from ._errors import McptestError, _Drift
 from ._verdict import Verdict
 
+__tracebackhide__ = True  # pytest shows the line of the test, and not ours.
+
 CALL = 60.0
 """How many seconds a call may take."""
 TEST = 600.0
@@ -116,12 +118,13 @@ class Session:
         return self._coprocess.request("mcp.suite.run", {"id": id}, self._timeout or TEST, read_outcome)
 
     def close(self) -> None:
-        """Stops the server and the binary."""
+        """Stops the server and the binary; a call that is under way in another thread, too."""
         if self._closed:
             return
         self._closed = True
         try:
-            self._done("mcp.shutdown", None)
+            if self._coprocess.is_free():
+                self._done("mcp.shutdown", None)
         finally:
             self._coprocess.end("the session was closed")
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -112,6 +114,57 @@ def test_events_are_uploaded(tmp_path: Path) -> None:
         server.shutdown()
     assert events > 0 and to == url
     assert len(received) == 1 and "s3cret-token" in (received[0][0] or "") and b"s3cret-token" not in received[0][1]
+
+
+class Interrupted(BaseException):
+    """As Ctrl-C, or the time limit of a test, ends a call from outside."""
+
+
+def test_an_interrupted_call_is_not_waited_for() -> None:
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    began = time.monotonic()
+    try:
+        mcp = Session("mcptest demo-server")
+        mcp.initialize()
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(Interrupted):
+            mcp.call("slow", {"steps": 20, "ms": 1000})
+        with pytest.raises(SessionClosed, match="an earlier call was interrupted"):
+            mcp.call("echo", {"message": "hi"})
+        mcp.close()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert time.monotonic() - began < 10
+
+
+def test_a_close_ends_a_call_of_another_thread() -> None:
+    mcp = Session("mcptest demo-server")
+    mcp.initialize()
+    found: list[BaseException] = []
+
+    def call() -> None:
+        try:
+            mcp.call("slow", {"steps": 20, "ms": 1000})
+        except SessionClosed as error:
+            found.append(error)
+
+    caller = threading.Thread(target=call)
+    caller.start()
+    while mcp._coprocess.is_free():
+        time.sleep(0.01)
+    mcp.close()
+    caller.join(10)
+    assert [str(error) for error in found] == ["cannot call `mcp.call`: the session was closed"]
+
+
+def test_what_is_no_json_is_not_sent() -> None:
+    with Session("mcptest demo-server") as mcp:
+        with pytest.raises(ValueError, match="not JSON compliant"):
+            mcp.call("echo", {"message": float("nan")})
+        assert mcp.call("echo", {"message": "hi"}).text == "hi"
 
 
 def test_a_real_server(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ export declare class Coprocess {
     get pid(): number | undefined;
     /** The result of one request as `reader` reads it. One call at a time: the protocol is one line in, one line out. */
     request<T>(method: string, params: Json | undefined, limitMs: number, reader: (result: unknown) => T): Promise<T>;
+    /** Whether a request would be answered: the session goes on, and no call is under way. */
+    get isFree(): boolean;
     /** Ends the session and the binary. */
     end(why: string): Promise<string>;
 }

@@ -22,6 +22,7 @@ export class Coprocess {
     #turn = Promise.resolve();
     #next = 1;
     #over;
+    #underWay = 0;
     binaryVersion = "";
     constructor(process) {
         this.#process = process;
@@ -47,9 +48,14 @@ export class Coprocess {
     }
     /** The result of one request as `reader` reads it. One call at a time: the protocol is one line in, one line out. */
     request(method, params, limitMs, reader) {
+        this.#underWay++;
         const mine = this.#turn.then(() => this.#judge(method, params, limitMs, reader));
         this.#turn = mine.catch(() => { });
         return mine;
+    }
+    /** Whether a request would be answered: the session goes on, and no call is under way. */
+    get isFree() {
+        return this.#over === undefined && this.#underWay === 0;
     }
     /** Ends the session and the binary. */
     end(why) {
@@ -71,6 +77,9 @@ export class Coprocess {
             await this.end("the answer to an earlier call broke the coprocess contract");
             throw new ContractDrift(method, error.message, await this.#process.stderr());
         }
+        finally {
+            this.#underWay--;
+        }
     }
     async #exchange(method, params, limitMs) {
         if (this.#over !== undefined)
@@ -80,6 +89,8 @@ export class Coprocess {
         const came = await this.#process.receive(limitMs);
         switch (came) {
             case "end": {
+                if (this.#over !== undefined)
+                    throw new SessionClosed(method, this.#over);
                 const how = await this.end("the mcptest binary ended in an earlier call");
                 throw new Ended(method, how, await this.#process.stderr());
             }

@@ -59,6 +59,6 @@ export declare class Session {
     plan(suite: string): Promise<Planned[]>;
     /** Runs a planned test. */
     runTest(id: string): Promise<Outcome>;
-    /** Stops the server and the binary. */
+    /** Stops the server and the binary, whatever is still being asked. */
     close(): Promise<void>;
 }

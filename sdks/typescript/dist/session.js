@@ -92,13 +92,14 @@ export class Session {
     runTest(id) {
         return this.#coprocess.request("mcp.suite.run", { id }, this.#timeout ?? TEST_MS, readOutcome);
     }
-    /** Stops the server and the binary. */
+    /** Stops the server and the binary, whatever is still being asked. */
     async close() {
         if (this.#closed)
             return;
         this.#closed = true;
         try {
-            await this.#done("mcp.shutdown");
+            if (this.#coprocess.isFree)
+                await this.#done("mcp.shutdown");
         }
         finally {
             await this.#coprocess.end("the session was closed");

@@ -44,6 +44,7 @@ export class Coprocess {
   #turn: Promise<unknown> = Promise.resolve();
   #next = 1;
   #over: string | undefined;
+  #underWay = 0;
   binaryVersion = "";
 
   private constructor(process: Process) {
@@ -72,9 +73,15 @@ export class Coprocess {
 
   /** The result of one request as `reader` reads it. One call at a time: the protocol is one line in, one line out. */
   request<T>(method: string, params: Json | undefined, limitMs: number, reader: (result: unknown) => T): Promise<T> {
+    this.#underWay++;
     const mine = this.#turn.then(() => this.#judge(method, params, limitMs, reader));
     this.#turn = mine.catch(() => {});
     return mine;
+  }
+
+  /** Whether a request would be answered: the session goes on, and no call is under way. */
+  get isFree(): boolean {
+    return this.#over === undefined && this.#underWay === 0;
   }
 
   /** Ends the session and the binary. */
@@ -95,6 +102,8 @@ export class Coprocess {
       if (!(error instanceof Drift)) throw error;
       await this.end("the answer to an earlier call broke the coprocess contract");
       throw new ContractDrift(method, error.message, await this.#process.stderr());
+    } finally {
+      this.#underWay--;
     }
   }
 
@@ -105,6 +114,7 @@ export class Coprocess {
     const came = await this.#process.receive(limitMs);
     switch (came) {
       case "end": {
+        if (this.#over !== undefined) throw new SessionClosed(method, this.#over);
         const how = await this.end("the mcptest binary ended in an earlier call");
         throw new Ended(method, how, await this.#process.stderr());
       }

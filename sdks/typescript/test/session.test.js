@@ -80,6 +80,16 @@ test("a cassette replays without the server", async (t) => {
   await mcp.cassette("off");
 });
 
+test("a close waits for no call", async (t) => {
+  const mcp = await open(t, "mcptest demo-server");
+  await mcp.initialize();
+  const late = assert.rejects(mcp.call("slow", { steps: 20, ms: 1000 }), /cannot call `mcp.call`: the session was closed/);
+  const began = Date.now();
+  await mcp.close();
+  await late;
+  assert.ok(Date.now() - began < 10_000);
+});
+
 test("cache and events", async (t) => {
   const mcp = await open(t, { serverCommand: "mcptest demo-server", cwd: folder() });
   await mcp.cache("readwrite");

@@ -242,13 +242,22 @@ impl Client {
                 ServerCode::HttpError => {
                     Fault::new(Code::HandshakeFailed, &name, format!("plugin `{name}` refused the handshake: {fault}"))
                 }
+                ServerCode::StartFailed if matches!(self.way, Way::Http(_)) => {
+                    let message = format!("plugin `{name}` cannot be reached: {fault}");
+                    let unreached = Fault::new(Code::LaunchFailed, &name, message);
+                    fault.hints.into_iter().fold(unreached, Fault::hint)
+                }
                 ServerCode::StartFailed => {
                     Fault::new(Code::Crashed, &name, format!("plugin `{name}` ended in its handshake: {fault}"))
                 }
                 _ if began.elapsed() >= startup => {
                     let key = if let Way::Http(_) = self.way { "timeout_sec" } else { "startup_timeout_sec" };
                     let message = format!("plugin `{name}` did not answer the handshake within {startup:?}");
-                    Fault::new(Code::Timeout, &name, message)
+                    let late = Fault::new(Code::Timeout, &name, message);
+                    let wrote = self.seen.strange.take().map(|line| format!("it wrote: {}", plain(&line)));
+                    wrote
+                        .into_iter()
+                        .fold(late, Fault::hint)
                         .hint(format!("if it needs longer to start, raise `{key}` in its `plugin.toml`"))
                 }
                 _ => Fault::new(Code::HandshakeFailed, &name, format!("plugin `{name}`: {fault}")),

@@ -1,5 +1,6 @@
 //! What hooks return, read strictly: what is not in the contract is a fault, never a verdict.
 
+use super::object::Object;
 use super::words::{self, INVALID};
 use crate::extension::Limits;
 use crate::extension::fault::Fault;
@@ -44,7 +45,8 @@ pub(super) fn verdict(name: &Arc<str>, call: &str, result: &str) -> Result<Verdi
         _ => {}
     }
     bounded(name, call, result, Limits::RESULT)?;
-    let judged: Judged = read(name, call, result, "a verdict is `true`, `false` or an object with `pass`")?;
+    let Object(judged): Object<Judged> =
+        read(name, call, result, "a verdict is `true`, `false` or an object with `pass`")?;
     let Judged { pass, message, path, expected, actual } = judged;
     if pass {
         return Ok(Verdict::Pass);
@@ -60,9 +62,10 @@ fn fail(message: String) -> Verdict {
 /// A reporter's result: `null`, or a list of outputs.
 pub(super) fn outputs(name: &Arc<str>, call: &str, result: &str) -> Result<Vec<Output>, Fault> {
     bounded(name, call, result, Limits::OUTPUT)?;
-    let written: Option<Vec<Written>> =
+    let written: Option<Vec<Object<Written>>> =
         read(name, call, result, "a reporter returns `null` or a list of `{\"text\": …, \"name\": …}`")?;
-    Ok(written.unwrap_or_default().into_iter().map(|Written { name, text }| Output { name, text }).collect())
+    let written = written.unwrap_or_default().into_iter();
+    Ok(written.map(|Object(Written { name, text })| Output { name, text }).collect())
 }
 
 /// A transform's result: a suite, which is an object.
@@ -119,9 +122,17 @@ mod tests {
 
     #[test]
     fn anything_else_is_malformed() {
-        for bad in
-            ["null", "1", "\"true\"", "[]", "{}", r#"{"pass":1}"#, r#"{"pass":false,"msg":"x"}"#, r#"{"ok":true}"#]
-        {
+        for bad in [
+            "null",
+            "1",
+            "\"true\"",
+            "[]",
+            "[true,null,null,null,null]",
+            "{}",
+            r#"{"pass":1}"#,
+            r#"{"pass":false,"msg":"x"}"#,
+            r#"{"ok":true}"#,
+        ] {
             assert_eq!(judge(bad), Err(Code::MalformedResponse), "{bad}");
         }
         let long = format!(r#"{{"pass":false,"message":"{}"}}"#, "x".repeat(Limits::RESULT));
@@ -135,7 +146,15 @@ mod tests {
         let text = |text: &str, name: Option<&str>| Output { name: name.map(str::to_owned), text: text.into() };
         let both = r#"[{"text":"a"},{"name":"b.txt","text":"c"}]"#;
         assert_eq!(outputs(both), Ok(vec![text("a", None), text("c", Some("b.txt"))]));
-        for bad in ["true", "{}", "[1]", r#"[{"name":"a"}]"#, r#"[{"text":1}]"#, r#"[{"text":"a","to":"b"}]"#] {
+        for bad in [
+            "true",
+            "{}",
+            "[1]",
+            r#"[[null,"a"]]"#,
+            r#"[{"name":"a"}]"#,
+            r#"[{"text":1}]"#,
+            r#"[{"text":"a","to":"b"}]"#,
+        ] {
             assert_eq!(outputs(bad), Err(Code::MalformedResponse), "{bad}");
         }
         assert!(suite(&"t".into(), "{}".into()).is_ok());

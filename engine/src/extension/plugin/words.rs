@@ -15,11 +15,16 @@ pub(in crate::extension) const METHOD_NOT_FOUND: i64 = -32601;
 /// An answer that cannot be taken, with the raw line.
 pub(in crate::extension) fn malformed(name: &Arc<str>, call: &str, code: i64, why: &str, raw: &str) -> Fault {
     let message = format!("plugin `{name}` answered `{}` with what is no answer ({code}): {why}", plain(call));
-    let fault = Fault::new(Code::MalformedResponse, name, message).hint(format!("it wrote: {}", plain(raw)));
-    if code == PARSE_ERROR {
-        fault.hint("stdout is for answers alone: what is meant for people goes to stderr")
-    } else {
-        fault
+    let fault = Fault::new(Code::MalformedResponse, name, message);
+    let written = raw.trim();
+    let fault = if written.is_empty() { fault } else { fault.hint(format!("it wrote: {}", plain(raw))) };
+    match code {
+        PARSE_ERROR if written.is_empty() => fault.hint("one line end after an answer is enough"),
+        PARSE_ERROR if written.starts_with(['{', '"', '}']) => {
+            fault.hint("an answer is one line, with no line ends inside")
+        }
+        PARSE_ERROR => fault.hint("stdout is for answers alone: what is meant for people goes to stderr"),
+        _ => fault,
     }
 }
 
@@ -38,7 +43,14 @@ pub(in crate::extension) fn kind(value: &Json) -> &'static str {
 /// What serde says, without the line and the column: there is one line, and it is shown.
 pub(in crate::extension) fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    text.split(" at line ").next().unwrap_or(&text).to_owned()
+    let said = text.split(" at line ").next().unwrap_or(&text);
+    [("i64", "a whole number"), ("u64", "a whole number"), ("a sequence", "a list")]
+        .into_iter()
+        .fold(said.to_owned(), |said, (theirs, ours)| {
+            said.replace(&format!("expected {theirs}"), &format!("expected {ours}"))
+        })
+        .replace("invalid type: sequence", "invalid type: list")
+        .replace("invalid type: map", "invalid type: object")
 }
 
 /// No answer in time.

@@ -13,13 +13,22 @@ use crate::extension::capability::{self, Grant, Kind};
 use crate::extension::fault::{Code, Fault, plain};
 use crate::extension::log::{self, Level, Said};
 use crate::extension::naming::quoted;
+use crate::extension::plugin::object::Object;
+use crate::extension::plugin::words::without_place;
+use crate::source::Json;
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
 
 #[derive(Debug, Deserialize)]
-struct Answered {
-    manifest: Manifest,
+struct Answered<T> {
+    manifest: Object<T>,
+}
+
+/// The one field that every version of the protocol has.
+#[derive(Debug, Deserialize)]
+struct Spoken {
+    protocol_version: Json,
 }
 
 /// What a plugin says of itself.
@@ -63,21 +72,36 @@ pub(super) fn read(name: &Arc<str>, result: &str) -> Result<Manifest, Fault> {
         Fault::new(Code::HandshakeFailed, name, format!("the manifest of plugin `{name}` has {what}"))
             .hint(format!("it answered the handshake with {}", plain(result)))
     };
-    let Answered { manifest } = serde_json::from_str(result).map_err(|error| bad(format!("a mistake: {error}")))?;
+    // Another version may have other fields: it is looked at before them.
+    if let Ok(Object(Answered { manifest: Object(Spoken { protocol_version }) })) = serde_json::from_str(result)
+        && (protocol_version.is_number() || protocol_version.is_string())
+        && protocol_version != PROTOCOL_VERSION
+    {
+        return Err(other_version(name, &protocol_version));
+    }
+    let answered: Result<Object<Answered<Manifest>>, _> = serde_json::from_str(result);
+    let Object(Answered { manifest: Object(manifest) }) =
+        answered.map_err(|error| bad(format!("a mistake: {}", without_place(&error))))?;
     for (field, value) in [("plugin_id", &manifest.plugin_id), ("plugin_version", &manifest.plugin_version)] {
         if value.is_empty() || value.trim() != value {
             return Err(bad(format!("the {field} {}", quoted(value))));
         }
     }
-    if manifest.protocol_version != PROTOCOL_VERSION {
-        let theirs = manifest.protocol_version;
-        let side = if theirs > PROTOCOL_VERSION { "update mcptest" } else { "update the plugin" };
-        let message = format!("plugin `{name}` speaks protocol version {theirs}, and this is {PROTOCOL_VERSION}");
-        return Err(Fault::new(Code::ProtocolVersionMismatch, name, message).hint(side));
-    }
     distinct("exposed tool", &manifest.exposed_tools).map_err(&bad)?;
     distinct("capability", &manifest.capabilities).map_err(&bad)?;
     Ok(manifest)
+}
+
+fn other_version(name: &Arc<str>, theirs: &Json) -> Fault {
+    let side = match theirs.as_u64() {
+        Some(number) if number > PROTOCOL_VERSION => "update mcptest".to_owned(),
+        Some(_) => "update the plugin".to_owned(),
+        None => format!("`protocol_version` is the number {PROTOCOL_VERSION}"),
+    };
+    let theirs = plain(&theirs.to_string());
+    let message =
+        format!("plugin `{name}` speaks protocol version {theirs}, and this mcptest speaks {PROTOCOL_VERSION}");
+    Fault::new(Code::ProtocolVersionMismatch, name, message).hint(side)
 }
 
 /// Holds the answer against all the rules; gives the tools that the plugin exposes.
@@ -85,7 +109,12 @@ pub(super) fn settle(name: &Arc<str>, result: &str, granted: &[Grant]) -> Result
     let manifest = read(name, result)?;
     let mut asked = Vec::new();
     for text in &manifest.capabilities {
-        asked.push(Kind::parse(text).map_err(|_| unknown(name, text))?);
+        // What stands in the allow-list may be asked for as it stands there.
+        let granted = granted.iter().find(|grant| grant.to_string() == *text);
+        asked.push(match granted {
+            Some(grant) => grant.kind(),
+            None => Kind::parse(text).map_err(|_| unknown(name, text))?,
+        });
     }
     for grant in capability::settle(name, &asked, granted)? {
         let text = format!("was granted `{grant}`, and does not ask for it");
@@ -140,10 +169,13 @@ mod tests {
         for field in ["plugin_id", "plugin_version", "protocol_version", "exposed_tools"] {
             let without = manifest(|manifest| drop(manifest.as_object_mut().unwrap().remove(field)));
             assert_eq!(code(&without, &[]), Some(Code::HandshakeFailed), "{field}");
-            let wrong = manifest(|manifest| manifest[field] = json!({}));
-            assert_eq!(code(&wrong, &[]), Some(Code::HandshakeFailed), "{field}");
+            for wrong in [json!({}), json!(null), json!([[]])] {
+                let wrong = manifest(|manifest| manifest[field] = wrong);
+                assert_eq!(code(&wrong, &[]), Some(Code::HandshakeFailed), "{field}");
+            }
         }
-        for bad in ["null", "{}", "[]", "true"] {
+        let list = r#"["near", "1.0.0", 1, ["near"], []]"#;
+        for bad in ["null", "{}", "[]", "true", &format!(r#"{{"manifest":{list}}}"#), &format!("[{list}]")] {
             assert_eq!(code(bad, &[]), Some(Code::HandshakeFailed), "{bad}");
         }
         for (field, value) in [("plugin_id", ""), ("plugin_id", " near"), ("plugin_version", "")] {
@@ -153,11 +185,12 @@ mod tests {
 
     #[test]
     fn the_protocol_version_must_match() {
-        for version in [0, 2] {
-            let answer = manifest(|manifest| manifest["protocol_version"] = json!(version));
-            assert_eq!(code(&answer, &[]), Some(Code::ProtocolVersionMismatch));
+        for version in [json!(0), json!(2), json!(-1), json!(1.5), json!("1"), json!("2.0")] {
+            let answer = manifest(|manifest| manifest["protocol_version"] = version.clone());
+            assert_eq!(code(&answer, &[]), Some(Code::ProtocolVersionMismatch), "{version}");
         }
-        assert_eq!(code(&manifest(|m| m["protocol_version"] = json!("1")), &[]), Some(Code::HandshakeFailed));
+        let next = r#"{"manifest":{"protocol_version":2,"name":"near","tools":{"near":{}}}}"#;
+        assert_eq!(code(next, &[]), Some(Code::ProtocolVersionMismatch), "whatever else it has");
     }
 
     #[test]
@@ -177,6 +210,10 @@ mod tests {
         assert_eq!(code(&asking("clock"), &["random"]), Some(Code::CapabilityNotAllowed));
         assert_eq!(code(&asking("everything"), &["clock"]), Some(Code::CapabilityNotAllowed));
         assert_eq!(code(&asking("clock"), &["clock"]), None);
+        for (asked, granted) in [("fs.read:./a", "fs.read:./a"), ("net:a.example:80", "net:a.example:80")] {
+            assert_eq!(code(&asking(asked), &[granted]), None, "as it was granted");
+        }
+        assert_eq!(code(&asking("fs.read:./b"), &["fs.read:./a"]), Some(Code::CapabilityNotAllowed));
         assert_eq!(code(&asking("env:A"), &["env:A", "clock"]), None, "it asks for less than it may have");
         assert_eq!(code(&manifest(|_| ()), &["clock"]), Some(Code::CapabilityNotDeclared));
     }

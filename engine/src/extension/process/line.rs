@@ -5,8 +5,10 @@
 //! {"id":7,"error":{"code":-32602,"message":"no number","data":null}}
 //! ```
 
+use crate::extension::plugin::object::Object;
 use crate::extension::plugin::words::{INVALID, PARSE_ERROR, kind, without_place};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
 /// What a plugin answers.
@@ -63,10 +65,7 @@ pub(super) fn read<T>(
     line: &[u8],
     known: impl FnOnce(u64) -> Result<Option<T>, Bad>,
 ) -> Result<Option<(T, Answer)>, Bad> {
-    let envelope: Envelope<'_> = serde_json::from_slice(line).map_err(|error| match error.is_data() {
-        true => Bad { code: INVALID, why: unlike(line, &error) },
-        false => Bad { code: PARSE_ERROR, why: format!("it is not JSON: {error}") },
-    })?;
+    let Object(envelope): Object<Envelope<'_>> = serde_json::from_slice(line).map_err(|error| unlike(line, &error))?;
     let invalid = |why: String| Bad { code: INVALID, why };
     let id = envelope.id.ok_or_else(|| invalid("it has no `id`".to_owned()))?.get();
     let number = id.parse().map_err(|_| match id.trim_matches('"').parse::<u64>() {
@@ -77,7 +76,7 @@ pub(super) fn read<T>(
     let answer = match (envelope.result, envelope.error) {
         (Some(result), None) => Answer::Result(result.get().to_owned()),
         (None, Some(error)) => {
-            let Refusal { code, message, data } = serde_json::from_str(error.get()).map_err(|why| {
+            let Object(Refusal { code, message, data }) = serde_json::from_str(error.get()).map_err(|why| {
                 invalid(format!("its `error` is no `{{\"code\", \"message\"}}`: {}", without_place(&why)))
             })?;
             Answer::Error { code, message, data: data.map(|data| data.get().to_owned()) }
@@ -88,12 +87,24 @@ pub(super) fn read<T>(
     Ok(Some((wanted, answer)))
 }
 
-/// Why JSON is no answer, in words that name nothing of this program.
-fn unlike(line: &[u8], error: &serde_json::Error) -> String {
-    match serde_json::from_slice(line) {
+/// Why a line is no answer, in words that name nothing of this program.
+fn unlike(line: &[u8], error: &serde_json::Error) -> Bad {
+    if line.trim_ascii().is_empty() {
+        return Bad { code: PARSE_ERROR, why: "it is an empty line".to_owned() };
+    }
+    let not_json = |error: &serde_json::Error| Bad { code: PARSE_ERROR, why: format!("it is not JSON: {error}") };
+    if !error.is_data() {
+        return not_json(error);
+    }
+    // What stands behind the place where it stopped was not looked at.
+    if let Err(error) = serde_json::from_slice::<IgnoredAny>(line) {
+        return not_json(&error);
+    }
+    let why = match serde_json::from_slice(line) {
         Ok(serde_json::Value::Object(_)) | Err(_) => without_place(error),
         Ok(value) => format!("it is {}, and no object with `id` and `result`", kind(&value)),
-    }
+    };
+    Bad { code: INVALID, why }
 }
 
 #[cfg(test)]
@@ -117,7 +128,7 @@ mod tests {
 
     #[test]
     fn what_is_not_json_and_what_is_no_answer_have_their_codes() {
-        for line in ["", "hello", "{\"id\":7,", "{\"id\":7,\"result\":1}{}", "\u{0}\u{1}"] {
+        for line in ["", " ", "\"id\": 7,", "hello", "{\"id\":7,", "{\"id\":7,\"result\":1}{}", "\u{0}\u{1}"] {
             assert_eq!(read(line), Err(PARSE_ERROR), "{line:?}");
         }
         let known = |_: u64| Ok(Some(()));
@@ -125,6 +136,8 @@ mod tests {
         for line in [
             "[]",
             "1",
+            "[7,true]",
+            r#"{"id":7,"error":[1,"x"]}"#,
             r#"{"result":1}"#,
             r#"{"id":"7","result":1}"#,
             r#"{"id":null,"result":1}"#,

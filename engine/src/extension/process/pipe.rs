@@ -10,7 +10,7 @@ use crate::extension::hurry::{Hurry, Patience};
 use crate::extension::plugin::words::INVALID;
 use crate::ndjson::{Framer, Item};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::time::{Duration, Instant};
 
@@ -32,8 +32,8 @@ pub(super) struct Pipe {
     /// What the plugin has not read yet of earlier requests and this one.
     unsent: Vec<u8>,
     last_id: u64,
-    /// Requests that were given up: their answers may still come, and are dropped.
-    given_up: BTreeSet<u64>,
+    /// Requests that were given up, and whether for want of time: their answers may still come, and are dropped.
+    given_up: BTreeMap<u64, bool>,
     /// The line at hand was too long, and the call that met it is over.
     skipping: bool,
     said: VecDeque<u8>,
@@ -43,7 +43,10 @@ pub(super) struct Pipe {
 #[derive(Debug)]
 pub(super) enum Trouble {
     /// No answer in time.
-    Late,
+    Late {
+        /// It has closed its stdin, so that it cannot have read the request.
+        deaf: bool,
+    },
     /// It ended, or closed its stdout while it lived on.
     Ended {
         /// How it ended, if it did so by itself.
@@ -73,7 +76,7 @@ impl Pipe {
             framer: Framer::new(LONGEST),
             unsent: Vec::new(),
             last_id: 0,
-            given_up: BTreeSet::new(),
+            given_up: BTreeMap::new(),
             skipping: false,
             said: VecDeque::new(),
         })
@@ -82,35 +85,45 @@ impl Pipe {
     /// Sends a request and awaits its answer.
     pub(super) fn exchange(&mut self, method: &str, params: &str, patience: Patience<'_>) -> Result<Answer, Trouble> {
         self.said.clear();
+        let unasked = self.unasked();
         self.last_id += 1;
         let id = self.last_id;
         let method = serde_json::Value::from(method);
         let _ = writeln!(self.unsent, r#"{{"method":{method},"params":{params},"id":{id}}}"#);
-        let answer = self.until_answered(id, patience);
-        if answer.is_err() {
-            self.given_up.insert(id);
+        let answer = unasked.and_then(|()| self.until_answered(id, patience));
+        if let Err(trouble) = &answer {
+            self.given_up.insert(id, matches!(trouble, Trouble::Late { .. }));
+            self.flush();
         }
         answer
+    }
+
+    /// Takes what was written before the next request: it answers nothing, whatever id it has.
+    fn unasked(&mut self) -> Result<(), Trouble> {
+        if self.last_id > 0 {
+            self.read_stdout();
+        }
+        self.next_answer(None).map(drop)
     }
 
     fn until_answered(&mut self, id: u64, Patience { hook, most, hurry }: Patience<'_>) -> Result<Answer, Trouble> {
         let began = Instant::now();
         loop {
             self.flush();
-            if let Some(answer) = self.next_answer(id)? {
+            if let Some(answer) = self.next_answer(Some(id))? {
                 return Ok(answer);
             }
             let left = hurry.hasten(hook, began, began + most).saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(Trouble::Late);
+                return Err(Trouble::Late { deaf: self.is_deaf() });
             }
             if !self.wait(left.min(LOOK)) && self.process.try_exit().is_some() {
                 // It may have answered and ended since: what is in the pipe counts.
                 self.read_stdout();
-                return self.next_answer(id)?.ok_or_else(|| self.ended());
+                return self.next_answer(Some(id))?.ok_or_else(|| self.ended());
             }
             if self.read_stdout() {
-                return self.next_answer(id)?.ok_or_else(|| self.ended());
+                return self.next_answer(Some(id))?.ok_or_else(|| self.ended());
             }
         }
     }
@@ -135,11 +148,12 @@ impl Pipe {
     }
 
     /// The answer to `id`, if it is among the lines read so far.
-    fn next_answer(&mut self, id: u64) -> Result<Option<Answer>, Trouble> {
+    fn next_answer(&mut self, id: Option<u64>) -> Result<Option<Answer>, Trouble> {
+        let last = self.last_id;
         while let Some(item) = self.framer.next_line() {
             let (given_up, skipping) = (&mut self.given_up, &mut self.skipping);
             match item {
-                Item::Line { bytes, .. } => match line::read(bytes, |number| wanted(number, id, given_up)) {
+                Item::Line { bytes, .. } => match line::read(bytes, |number| wanted(number, id, last, given_up)) {
                     Ok(Some(((), answer))) => return Ok(Some(answer)),
                     Ok(None) => {}
                     Err(Bad { code, why }) => return Err(Trouble::Bad { code, why, raw: lossy(bytes) }),
@@ -153,7 +167,7 @@ impl Pipe {
         }
         if self.framer.is_over() && !self.skipping {
             self.skipping = true;
-            return Err(too_long(String::new()));
+            return Err(too_long(lossy(self.framer.head())));
         }
         Ok(None)
     }
@@ -228,7 +242,7 @@ impl Pipe {
         self.stdin = None;
         let began = Instant::now();
         let deadline = || began + hurry.grace(grace);
-        let (mut surplus, mut closed, overdue) = (0, false, self.given_up.len());
+        let (mut surplus, mut closed, overdue) = (0, false, self.overdue());
         while !closed && self.process.try_exit().is_none() {
             let left = deadline().saturating_duration_since(Instant::now());
             if left.is_zero() {
@@ -253,7 +267,7 @@ impl Pipe {
             let waited = hurry.grace(grace);
             notices.push(format!("did not end within {waited:?} of the end of its stdin, and was killed"));
         }
-        if self.given_up.len() < overdue {
+        if self.overdue() < overdue {
             notices
                 .push("answered only once its stdin had ended: it must flush its stdout after every answer".to_owned());
         }
@@ -263,6 +277,19 @@ impl Pipe {
         notices
     }
 
+    /// How many answers came too late, and have not come yet.
+    fn overdue(&self) -> usize {
+        self.given_up.values().filter(|late| **late).count()
+    }
+
+    /// Whether nobody holds the other end of its stdin any more.
+    fn is_deaf(&self) -> bool {
+        let Some(stdin) = &self.stdin else { return true };
+        let mut end = [PollFd::new(stdin, PollFlags::OUT)];
+        let _ = poll(&mut end, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+        end[0].revents().contains(PollFlags::ERR)
+    }
+
     fn stdout_is_ready(&self) -> bool {
         let mut end = [PollFd::new(&self.stdout, PollFlags::IN)];
         poll(&mut end, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap_or(0) > 0
@@ -270,12 +297,12 @@ impl Pipe {
 
     /// Lines that answer nothing that was given up.
     fn surplus(&mut self) -> usize {
-        let mut surplus = 0;
+        let (mut surplus, last) = (0, self.last_id);
         while let Some(item) = self.framer.next_line() {
             let (given_up, skipping) = (&mut self.given_up, &mut self.skipping);
             match item {
                 Item::Line { bytes, .. } => {
-                    surplus += usize::from(line::read(bytes, |number| wanted(number, 0, given_up)).is_err());
+                    surplus += usize::from(line::read(bytes, |number| wanted(number, None, last, given_up)).is_err());
                 }
                 Item::Oversize { .. } => surplus += usize::from(!std::mem::take(skipping)),
             }
@@ -284,19 +311,19 @@ impl Pipe {
     }
 }
 
-/// Whether the answer to `number` is wanted: that to `id` is; that to a request that was given up is dropped.
-fn wanted(number: u64, id: u64, given_up: &mut BTreeSet<u64>) -> Result<Option<()>, Bad> {
-    if number == id && id != 0 {
+/// Whether the answer to `number` is wanted: that to `id` is; that to a request that was given up is dropped. `last` is the
+/// last id that was issued.
+fn wanted(number: u64, id: Option<u64>, last: u64, given_up: &mut BTreeMap<u64, bool>) -> Result<Option<()>, Bad> {
+    if id == Some(number) {
         return Ok(Some(()));
     }
-    if given_up.remove(&number) {
+    if given_up.remove(&number).is_some() {
         return Ok(None);
     }
-    let issued = number != 0 && (id == 0 || number < id);
-    let why = if issued {
-        format!("the id {number} was answered before")
-    } else {
-        format!("the id {number} was never issued")
+    let why = match id {
+        _ if (1..=last).contains(&number) => format!("the id {number} was answered before"),
+        None if number == last + 1 => format!("the id {number} was not issued yet: it answers before it is asked"),
+        _ => format!("the id {number} was never issued"),
     };
     Err(Bad { code: INVALID, why })
 }

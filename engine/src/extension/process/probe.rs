@@ -98,7 +98,7 @@ impl Process {
 
 fn told(trouble: Trouble, pipe: &mut Pipe) -> String {
     match trouble {
-        Trouble::Late => "it does not answer".to_owned(),
+        Trouble::Late { .. } => "it does not answer".to_owned(),
         Trouble::Ended { exit, .. } => {
             let last = pipe.said().lines().rfind(|line| !line.trim().is_empty()).map(plain);
             let said = last.map_or_else(String::new, |line| format!(", and wrote last to stderr: {line}"));

@@ -40,7 +40,7 @@ impl Registry {
     /// A plugin, which is started when it is called.
     pub(super) fn plugin(&mut self, declared: &Declared, notes: &mut Notes) -> Result<Live, Fault> {
         let name: Arc<str> = declared.id.clone().unwrap_or_else(|| declared.shown.clone()).into();
-        let granted = self.granted(declared, &name);
+        let granted = self.granted(declared, &name)?;
         let plugin = match &declared.backend {
             Backend::Component | Backend::Spec => unreachable!("neither is a plugin"),
             Backend::Bare { matcher, .. } if !naming::is_plugin_matcher(matcher) => {

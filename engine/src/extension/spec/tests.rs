@@ -25,7 +25,7 @@ fn in_process_is_a_component() {
     assert_eq!(declared.id.as_deref(), Some("near"));
     assert_eq!(code(&format!("{HEAD}runtime = \"in_process\"\n")), Some(Code::HandshakeFailed));
     let python = format!("{HEAD}runtime = \"in_process\"\nentry_point = \"plugin:Near\"\n");
-    assert_eq!(code(&python), Some(Code::HandshakeFailed));
+    assert_eq!(code(&python), Some(Code::RuntimeNotSupported), "a module of Python cannot be loaded");
 }
 
 #[test]
@@ -78,6 +78,10 @@ fn the_first_supported_runtime_is_taken() {
     assert!(matches!(load(&both, false).expect("good").backend, Backend::Server { .. }));
     let turned = format!("{HEAD}runtime = [\"in_process\", \"mcp_stdio\"]\nentry_point = \"n.wasm\"\n{server}");
     assert_eq!(load(&turned, false).expect("good").backend, Backend::Component);
+    for entry in ["", "entry_point = \"plugin:Near\"\n"] {
+        let python = format!("{HEAD}runtime = [\"in_process\", \"mcp_stdio\"]\n{entry}{server}");
+        assert!(matches!(load(&python, false).expect("good").backend, Backend::Server { .. }), "{entry}");
+    }
     assert_eq!(code(&format!("{HEAD}runtime = [\"jvm\", \"dotnet\"]\n")), Some(Code::RuntimeNotSupported));
     assert_eq!(code(&format!("{HEAD}runtime = []\n")), Some(Code::HandshakeFailed));
 }
@@ -99,4 +103,44 @@ fn kinds_are_roles_and_choose_the_tools() {
     assert_eq!(tools("\"tool\""), Err(Code::HandshakeFailed));
     assert_eq!(code("[plugin]\nid = \"\"\n"), Some(Code::HandshakeFailed));
     assert_eq!(code("hello"), Some(Code::HandshakeFailed));
+}
+
+#[test]
+fn tools_stand_once_and_are_of_the_kinds_that_are_written() {
+    let with = |kind: &str, tools: &str| {
+        let head = HEAD.replace("\"matcher\"", kind);
+        let table = "[plugin.subprocess]\ncommand = [\"near\"]\n";
+        load(&format!("{head}runtime = \"subprocess\"\ntools = {tools}\n{table}"), false).map_err(|fault| fault.message)
+    };
+    assert!(with("\"matcher\"", "[\"near\", \"far\"]").is_ok());
+    assert!(with("[\"matcher\", \"transform\"]", "[\"near\", \"transform.suite\"]").is_ok());
+    for (kind, tools, part) in [
+        ("\"matcher\"", "[\"near\", \"near\"]", "`near` twice"),
+        ("[\"matcher\", \"matcher\"]", "[\"near\"]", "`matcher` twice"),
+        ("\"matcher\"", "[\"near\", \"\"]", "is no tool"),
+        ("\"matcher\"", "[\"near\", \"report.observe\"]", "a tool of a reporter"),
+        ("\"reporter\"", "[\"near\"]", "a tool of a matcher"),
+        ("[\"matcher\", \"reporter\"]", "[\"near\"]", "`kind` says reporter"),
+        ("7", "[\"near\"]", "a text or a list of texts"),
+    ] {
+        let message = with(kind, tools).expect_err("bad");
+        assert!(message.contains(part), "{kind} {tools}: {message}");
+    }
+}
+
+#[test]
+fn times_are_seconds_between_one_and_a_day() {
+    for bad in ["0", "-1", "9223372036854775807", "86401"] {
+        for (runtime, table) in [
+            ("mcp_stdio", format!("command = [\"near\"]\nstartup_timeout_sec = {bad}")),
+            ("mcp_http", format!("url = \"http://a\"\ntimeout_sec = {bad}")),
+        ] {
+            let text = format!("{HEAD}runtime = \"{runtime}\"\n[plugin.{runtime}]\n{table}\n");
+            let fault = load(&text, false).expect_err("bad");
+            assert!(fault.message.contains("from 1 to 86400"), "{}", fault.message);
+        }
+    }
+    let text =
+        format!("{HEAD}runtime = \"subprocess\"\n[plugin.subprocess]\ncommand = [\"near\"]\nstartup_timeout_sec = 3\n");
+    assert_eq!(code(&text), Some(Code::HandshakeFailed), "it would mean nothing");
 }

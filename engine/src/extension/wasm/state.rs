@@ -74,15 +74,16 @@ impl WasiView for State {
 impl types::Host for State {}
 
 impl host::Host for State {
-    fn log(&mut self, level: host::Level, mut message: String) {
+    fn log(&mut self, level: host::Level, message: String) {
         if self.said.len() >= self.most_said {
             self.unsaid += 1;
             return;
         }
-        if message.len() > Limits::LOG_LINE {
-            message.truncate(message.floor_char_boundary(Limits::LOG_LINE));
-            message.push('…');
-        }
+        // A copy of what is kept: a text that was only shortened would still hold the memory of the whole.
+        let message = match message.len() > Limits::LOG_LINE {
+            true => format!("{}…", &message[..message.floor_char_boundary(Limits::LOG_LINE)]),
+            false => message,
+        };
         let level = match level {
             host::Level::Debug => Level::Debug,
             host::Level::Info => Level::Info,
@@ -90,5 +91,23 @@ impl host::Host for State {
             host::Level::Error => Level::Error,
         };
         self.said.push((level, message));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_that_was_cut_does_not_hold_the_memory_of_the_whole() {
+        let mut state = State::new(&Sandbox::default(), Limits::default()).unwrap();
+        for _ in 0..3 {
+            host::Host::log(&mut state, host::Level::Error, "é".repeat(Limits::LOG_LINE));
+        }
+        for (_, kept) in &state.said {
+            assert!(kept.ends_with('…'));
+            assert!(kept.capacity() <= 2 * Limits::LOG_LINE, "{}", kept.capacity());
+        }
+        assert_eq!(state.said.len(), 3);
     }
 }

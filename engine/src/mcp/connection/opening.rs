@@ -54,8 +54,10 @@ impl Connection {
         let patience = self.target.startup_timeout;
         if let Some(http) = self.transport.http() {
             let prepared = http.prepare(patience).await;
-            self.note_queued(witness).map_err(Lost::early)?;
+            let queued = self.note_queued(witness);
+            // It knows more about an exit than that it came.
             prepared?;
+            queued.map_err(Lost::early)?;
         }
         Ok(())
     }
@@ -71,8 +73,12 @@ impl Connection {
         if let (Some(http), Some(revision)) = (self.transport.http(), &introduction.protocol_version) {
             http.negotiated(revision);
         }
-        self.send(&lifecycle::initialized(), witness).await;
+        let told = self.send(&lifecycle::initialized(), witness).await;
         if let Some(http) = self.transport.http() {
+            // What is asked next may take another connection, and must not be there first.
+            if let Some(told) = told {
+                http.await_head(told).await;
+            }
             http.listen_to_server().await;
         }
         if self.target.barrier {

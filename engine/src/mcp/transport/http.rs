@@ -30,7 +30,7 @@ use bytes::Bytes;
 use endpoint::{Endpoint, Flavour};
 use flight::{Flight, Purpose, Stage};
 use http_body_util::Full;
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Uri};
 use standard::Standard;
 use std::collections::VecDeque;
@@ -43,6 +43,8 @@ use wire::Wire;
 
 /// How much is read at once of what a server that floods has sent.
 const MOST_DRAINED: usize = 1000;
+/// How often is looked at every request before others have a turn: what comes may hold nothing to tell of, without end.
+const MOST_LOOKS: usize = 16;
 
 /// A way to a server behind a URL.
 #[derive(Debug)]
@@ -51,12 +53,14 @@ pub struct Http {
     wire: Wire,
     max: usize,
     process: Option<Box<Stdio>>,
+    /// Somebody listened at the URL before the process was started.
+    pub taken: bool,
     session: Option<HeaderValue>,
     protocol: Option<HeaderValue>,
     authorization: Option<HeaderValue>,
     standard: Standard,
-    /// Where messages are sent, where a stream says it.
-    post_url: Option<Uri>,
+    /// Where messages are sent, where a stream says it; or why what it says is no use.
+    post_url: Option<Result<Uri, String>>,
     flights: Vec<Flight>,
     queue: VecDeque<Incoming>,
     last_ticket: u64,
@@ -74,6 +78,7 @@ impl Http {
             endpoint,
             max,
             process,
+            taken: false,
             session: None,
             protocol: None,
             authorization: None,
@@ -91,8 +96,8 @@ impl Http {
         let url = match self.endpoint.flavour {
             Flavour::Streamable => self.endpoint.url.clone(),
             Flavour::Sse => match &self.post_url {
-                Some(url) => url.clone(),
-                None => return Err(io::Error::other("the server has not said where to send messages")),
+                Some(Ok(url)) => url.clone(),
+                _ => return Err(io::Error::other("the stream on which answers come is not open")),
             },
         };
         let awaits = match parse_line(text) {
@@ -106,6 +111,8 @@ impl Http {
         self.queue.extend(modern.note.map(Incoming::Note));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        // Without a word about it a server may pack what it sends.
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         headers.extend(self.endpoint.headers.clone());
         let request = request(Method::POST, &url, headers, Bytes::copy_from_slice(text));
         self.last_ticket += 1;
@@ -138,7 +145,7 @@ impl Http {
     /// The next thing that came: from the queue, or else as soon as something comes. Can be dropped and called again.
     pub async fn receive(&mut self) -> Incoming {
         poll_fn(|cx| {
-            loop {
+            for _ in 0..MOST_LOOKS {
                 if let Some(incoming) = self.queue.pop_front() {
                     return Poll::Ready(incoming);
                 }
@@ -146,6 +153,11 @@ impl Http {
                     return Poll::Pending;
                 }
             }
+            if let Some(incoming) = self.queue.pop_front() {
+                return Poll::Ready(incoming);
+            }
+            cx.waker().wake_by_ref();
+            Poll::Pending
         })
         .await
     }

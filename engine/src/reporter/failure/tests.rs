@@ -100,6 +100,16 @@ fn nothing_raw_reaches_the_terminal() {
 }
 
 #[test]
+fn a_message_without_end_takes_a_screen_at_most() {
+    let mut failures = failures("expect: { text: a }", Some(&Json::from("b")));
+    failures[0].message = "no\n".repeat(100_000);
+    let text = render(&failures[0], Style { color: false, width: 80 });
+    let heading: Vec<&str> = text.lines().take_while(|line| !line.contains("-->")).collect();
+    assert_eq!(heading.len(), MESSAGE_ROWS);
+    assert!(heading[MESSAGE_ROWS - 1].ends_with('…'), "{text}");
+}
+
+#[test]
 fn long_lines_are_cut_around_the_caret() {
     let text = format!("{}key: 値{}", " ".repeat(300), "x".repeat(300));
     let at = At { file: "a.yml".into(), line: 7, column: 306, width: 1, text, cut: 0 };

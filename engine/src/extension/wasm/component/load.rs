@@ -146,6 +146,7 @@ fn compiled(host: &Host, declared: &Declared, name: &Arc<str>, notes: &mut Notes
             return Fault::new(Code::RuntimeNotSupported, name, message);
         }
         Fault::new(Code::LaunchFailed, name, format!("extension `{name}` cannot be compiled: {root}"))
+            .hint("the file is damaged or not all there: build or fetch it again")
     };
     let Some(cache) = &host.cache else {
         notes.compiling();
@@ -173,6 +174,10 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     let about = fs::metadata(path)?;
     if about.is_dir() {
         return Err(io::Error::other("it is a folder"));
+    }
+    // A pipe or a device may never end.
+    if !about.is_file() {
+        return Err(io::Error::other("it is no regular file"));
     }
     if about.len() > MOST_BYTES {
         return Err(io::Error::other(format!("it has {} bytes, more than {MOST_BYTES}", about.len())));

@@ -3,7 +3,8 @@
 use super::endpoint::{Flavour, resolve};
 use super::flight::{Flight, Progress, Purpose, Stage};
 use super::outcome::{Ended, Head, Trouble, status_text};
-use super::{Http, sse, wire};
+use super::{Http, outcome, sse, wire};
+use crate::mcp::fault::{Code, Fault};
 use crate::mcp::message::{Kind, Line, Message, parse_line};
 use crate::mcp::transport::Incoming;
 use std::sync::Arc;
@@ -63,6 +64,7 @@ impl Http {
             }
             Progress::Rested => {
                 flight.stage = Stage::Head(self.listening(flight.last_event_id.as_deref()));
+                flight.label = format!("GET {}", self.endpoint.url.path());
                 Some(flight)
             }
             Progress::Failed(trouble) => {
@@ -94,6 +96,7 @@ impl Http {
             flight.head = Some(head.clone());
         }
         let events = head.status.is_success() && media == "text/event-stream";
+        flight.resumed_by = (!first && !events).then(|| status_text(head.status));
         flight.resumable &= events || first;
         let (body, connection) = (answer.response.into_body(), Some(answer.connection));
         flight.stage = match events {
@@ -116,9 +119,12 @@ impl Http {
         let Some(data) = event.data.filter(|data| !data.is_empty()) else { return };
         match event.name.as_deref() {
             Some("endpoint") if self.endpoint.flavour == Flavour::Sse => {
-                match resolve(&self.endpoint.url, &data) {
-                    Ok(url) => self.post_url = Some(url),
-                    Err(why) => self.queue.push_back(Incoming::Note(format!("the `endpoint` event `{data}`: {why}"))),
+                let url = resolve(&self.endpoint.url, &data).map_err(|why| format!("`{data}`: {why}"));
+                match &self.post_url {
+                    None => self.post_url = Some(url),
+                    Some(_) => {
+                        self.queue.push_back(Incoming::Note(format!("a second `endpoint` event came: `{data}`")))
+                    }
                 }
                 return;
             }
@@ -137,20 +143,23 @@ impl Http {
         if flight.purpose == Purpose::Listen {
             return;
         }
+        if let Some(status) = flight.resumed_by.take() {
+            let mut ended = flight.ended(None, None);
+            ended.odd = Some(format!("the stream ended before the answer, and resuming it was answered with {status}"));
+            return self.push_ended(flight.awaits.is_some(), ended);
+        }
         let media = head.media_type();
         let json = media == "application/json";
         let mut odd = None;
         if !bytes.trim_ascii().is_empty() {
             let line = parse_line(&bytes);
             let is_message = matches!(line, Line::Message(_) | Line::Batch(_));
-            if is_message && (json || !head.status.is_success()) {
+            let success = head.status.is_success();
+            if is_message && (if success { json } else { outcome::is_rpc(&bytes) }) {
                 let note = (!json).then(|| format!("its content type is `{media}`"));
                 self.took_line(&mut flight, line, note);
-            } else if is_message {
-                odd =
-                    Some(format!("its content type is `{media}`, neither `application/json` nor `text/event-stream`"));
-            } else if head.status.is_success() {
-                odd = Some("the body is no message".to_owned());
+            } else if success {
+                odd = Some(oddity(&head, &media, &bytes, is_message));
             }
         }
         let text = String::from_utf8(bytes);
@@ -187,6 +196,10 @@ impl Http {
         if let Some(trouble) = &trouble {
             self.traffic(format!("{} ended: {}", flight.label, trouble.message));
         }
+        if flight.purpose == Purpose::Listen && self.endpoint.flavour == Flavour::Sse {
+            self.lose_stream();
+            return None;
+        }
         if let Some(pause) = flight.rest() {
             let from = flight.last_event_id.as_deref().map(|id| format!(" from event `{id}`")).unwrap_or_default();
             let text = format!("{} ended; resumed{from} in {} ms", flight.label, pause.as_millis());
@@ -201,6 +214,16 @@ impl Http {
         None
     }
 
+    /// The one stream on which answers come is over, and the conversation with it.
+    fn lose_stream(&mut self) {
+        if let Some(Ok(_)) = self.post_url.take() {
+            let message = "the stream on which the server answers has ended";
+            let mut fault = Fault::new(Code::ConnectionLost, message);
+            fault.transient = true;
+            self.queue.push_back(Incoming::Failed(Box::new(fault)));
+        }
+    }
+
     fn ended(&mut self, mut flight: Flight, body: Option<String>, trouble: Option<Trouble>) {
         if flight.purpose == Purpose::Post {
             let ended = flight.ended(body, trouble);
@@ -210,6 +233,7 @@ impl Http {
 
     fn push_ended(&mut self, unanswered: bool, mut ended: Ended) {
         let accepted = ended.head.as_ref().is_some_and(|head| head.status.is_success());
+        ended.in_session = self.session.is_some();
         ended.answers_elsewhere = self.endpoint.flavour == Flavour::Sse && accepted;
         if unanswered && ended.odd.is_none() && accepted && ended.trouble.is_none() {
             ended.odd = Some("without an answer".to_owned());
@@ -219,5 +243,19 @@ impl Http {
 
     pub(super) fn traffic(&mut self, text: String) {
         self.queue.push_back(Incoming::Traffic(text));
+    }
+}
+
+/// Why the body of an answer that looks well is none.
+fn oddity(head: &Head, media: &str, bytes: &[u8], is_message: bool) -> String {
+    let packed = head.header("content-encoding").filter(|coding| !coding.eq_ignore_ascii_case("identity"));
+    match (packed, is_message) {
+        (Some(coding), _) => format!("it is packed with `{coding}`, though only plain bodies are accepted"),
+        (None, true) if media.is_empty() => "it has no content type".to_owned(),
+        (None, true) => {
+            format!("its content type is `{media}`, neither `application/json` nor `text/event-stream`")
+        }
+        (None, false) if bytes.starts_with(b"\xef\xbb\xbf") => "it begins with a byte order mark".to_owned(),
+        (None, false) => "the body is no message".to_owned(),
     }
 }

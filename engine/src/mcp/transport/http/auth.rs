@@ -22,6 +22,11 @@ pub(super) fn bearer(token: &str) -> Result<HeaderValue, Fault> {
     Ok(value)
 }
 
+/// Who asks and its secret, as the header of basic authentication has them.
+pub(super) fn basic(credentials: &ClientCredentials) -> String {
+    STANDARD.encode(format!("{}:{}", encoded(&credentials.client_id), encoded(&credentials.client_secret)))
+}
+
 /// Fetches a token.
 pub(super) async fn fetch(wire: &Wire, credentials: &ClientCredentials) -> Result<String, Fault> {
     let url = &credentials.token_url;
@@ -29,9 +34,8 @@ pub(super) async fn fetch(wire: &Wire, credentials: &ClientCredentials) -> Resul
         Fault::new(Code::StartFailed, format!("no token from `{url}`: {why}"))
             .hint("`auth.tokenUrl`, `auth.clientIdEnv` and `auth.clientSecretEnv` say where it is fetched, and by whom")
     };
-    let basic = format!("{}:{}", encoded(&credentials.client_id), encoded(&credentials.client_secret));
     let mut headers = HeaderMap::new();
-    let basic = HeaderValue::from_str(&format!("Basic {}", STANDARD.encode(basic)));
+    let basic = HeaderValue::from_str(&format!("Basic {}", basic(credentials)));
     headers.insert(AUTHORIZATION, basic.map_err(|error| failed(error.to_string()))?);
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));

@@ -3,7 +3,11 @@
 use super::tls::Tls;
 use hyper::Uri;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use std::net::{IpAddr, Ipv4Addr, TcpStream};
 use std::time::Duration;
+
+/// More than a connection inside of one machine takes.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// A server behind a URL.
 #[derive(Debug, Clone)]
@@ -71,6 +75,17 @@ impl Endpoint {
         }
     }
 
+    /// Whether somebody listens already at a port of this machine that a server is about to be started on.
+    pub fn is_taken(&self) -> bool {
+        let host = self.url.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
+        let address = match host {
+            "localhost" => Some(IpAddr::from(Ipv4Addr::LOCALHOST)),
+            other => other.parse::<IpAddr>().ok().filter(IpAddr::is_loopback),
+        };
+        let port = self.url.port_u16().unwrap_or(if self.url.scheme_str() == Some("https") { 443 } else { 80 });
+        address.is_some_and(|address| TcpStream::connect_timeout(&(address, port).into(), LOOK).is_ok())
+    }
+
     /// Whether a certificate has to be judged.
     pub(super) fn needs_tls(&self) -> bool {
         let encrypted = |url: &Uri| url.scheme_str() == Some("https");
@@ -117,17 +132,78 @@ pub fn parse_header(name: &str, value: &str) -> Result<(HeaderName, HeaderValue)
     Ok((name, value))
 }
 
-/// The URL that `reference`, an absolute one or a path, means on the server of `base`.
+/// The URL that `reference` means on the server of `base`. One of another server is refused: it would be told every header.
 pub(super) fn resolve(base: &Uri, reference: &str) -> Result<Uri, String> {
-    if reference.contains("://") {
-        return parse_url(reference);
-    }
+    let scheme = base.scheme_str().unwrap_or("http");
     let authority = base.authority().map(ToString::to_string).unwrap_or_default();
-    let path = if reference.starts_with('/') {
-        reference.to_owned()
+    let path = &reference[..reference.find('?').unwrap_or(reference.len())];
+    let url = if path.contains("://") {
+        parse_url(reference)?
+    } else if reference.starts_with("//") {
+        parse_url(&format!("{scheme}:{reference}"))?
+    } else if path.starts_with('/') {
+        parse_url(&format!("{scheme}://{authority}{reference}"))?
+    } else if path.is_empty() {
+        parse_url(&format!("{scheme}://{authority}{}{reference}", base.path()))?
     } else {
         let folder = base.path().rsplit_once('/').map_or("", |(folder, _)| folder);
-        format!("{folder}/{reference}")
+        parse_url(&format!("{scheme}://{authority}{}{}", joined(folder, path), &reference[path.len()..]))?
     };
-    parse_url(&format!("{}://{authority}{path}", base.scheme_str().unwrap_or("http")))
+    let origin = |url: &Uri| {
+        let default = if url.scheme_str() == Some("https") { 443 } else { 80 };
+        let host = url.host().unwrap_or_default().to_ascii_lowercase();
+        (url.scheme_str().map(str::to_owned), host, url.port_u16().unwrap_or(default))
+    };
+    match origin(&url) == origin(base) {
+        true => Ok(url),
+        false => Err(format!("it is at another server than `{scheme}://{authority}`")),
+    }
+}
+
+/// A relative path in a folder, `.` and `..` taken out.
+fn joined(folder: &str, path: &str) -> String {
+    let mut segments: Vec<&str> = folder.split('/').filter(|segment| !segment.is_empty()).collect();
+    let mut rest = path.split('/').peekable();
+    while let Some(segment) = rest.next() {
+        match segment {
+            "." | ".." => {
+                if segment == ".." {
+                    segments.pop();
+                }
+                if rest.peek().is_none() {
+                    segments.push("");
+                }
+            }
+            other => segments.push(other),
+        }
+    }
+    format!("/{}", segments.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_says_where_to_send_in_many_ways_and_on_its_own_server_only() {
+        let base: Uri = "http://h:1/a/sse".parse().expect("a URL");
+        for (reference, expected) in [
+            ("/m?s=1", "http://h:1/m?s=1"),
+            ("/m?u=http://x/y", "http://h:1/m?u=http://x/y"),
+            ("?s=1", "http://h:1/a/sse?s=1"),
+            ("m?s=../1", "http://h:1/a/m?s=../1"),
+            ("../m", "http://h:1/m"),
+            ("./b/../m", "http://h:1/a/m"),
+            ("..", "http://h:1/"),
+            ("//H:1/m", "http://H:1/m"),
+            ("http://h:1/m", "http://h:1/m"),
+        ] {
+            assert_eq!(resolve(&base, reference).map(|url| url.to_string()), Ok(expected.to_owned()), "{reference}");
+        }
+        for reference in ["http://h:2/m", "https://h:1/m", "http://other:1/m", "//other/m", "http://[", "file:///m"] {
+            assert!(resolve(&base, reference).is_err(), "{reference}");
+        }
+        let secure: Uri = "https://h/sse".parse().expect("a URL");
+        assert!(resolve(&secure, "https://h:443/m").is_ok());
+    }
 }

@@ -43,6 +43,8 @@ pub(super) struct Flight {
     pub(super) head: Option<Arc<Head>>,
     pub(super) last_event_id: Option<String>,
     pub(super) retry: Option<u64>,
+    /// The status of what came instead of the rest of its stream.
+    pub(super) resumed_by: Option<String>,
     /// Whether an end before the answer may be mended with a GET.
     pub(super) resumable: bool,
     attempts: usize,
@@ -92,6 +94,7 @@ impl Flight {
             head: None,
             last_event_id: None,
             retry: None,
+            resumed_by: None,
             resumable: true,
             attempts: 0,
             read: 0,
@@ -199,6 +202,7 @@ impl Flight {
             trouble,
             odd: None,
             answers_elsewhere: false,
+            in_session: false,
         }
     }
 }

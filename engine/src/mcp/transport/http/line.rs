@@ -120,6 +120,11 @@ impl Line {
         self.driver.is_some() && !self.sender.is_closed()
     }
 
+    /// Whether nothing came on it since, not even its end.
+    pub(super) fn is_quiet(&mut self) -> bool {
+        self.peephole.look() == Sight::Quiet
+    }
+
     /// Why it cannot be used again, though it stayed open.
     pub(super) fn spent(&mut self) -> Option<&'static str> {
         match self.peephole.look() {

@@ -7,14 +7,17 @@ use crate::mcp::transport::Incoming;
 use bytes::Bytes;
 use endpoint::{Auth, Flavour};
 use hyper::Method;
-use hyper::header::{ACCEPT, HeaderValue};
+use hyper::header::{ACCEPT, ACCEPT_ENCODING, HeaderValue};
 use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-/// How long the head of the standalone stream is awaited: some servers send it with the first event only.
-const STREAM: Duration = Duration::from_millis(500);
+/// How long a head is awaited without which the conversation goes on: some servers send that of the standalone stream
+/// with its first event only.
+const HEAD: Duration = Duration::from_millis(500);
+/// How long a server that was started on a port that is taken may take to notice it.
+const TAKEN: Duration = Duration::from_secs(3);
 /// The pause between two attempts to connect.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -33,8 +36,14 @@ impl Http {
             Auth::None => None,
             Auth::Bearer(token) => Some(auth::bearer(token)?),
             Auth::ClientCredentials(credentials) => {
+                // Its issuer may tell it in an error.
+                self.queue.push_back(Incoming::Secret(auth::basic(credentials)));
                 let fetched = timeout(patience, auth::fetch(&self.wire, credentials)).await;
-                let token = fetched.map_err(|_| Fault::new(Code::StartFailed, "no token came in time"))??;
+                let token = fetched.map_err(|_| {
+                    let (url, patience) = (&credentials.token_url, crate::mcp::connection::plain(patience));
+                    let message = format!("no token from `{url}` within `startupTimeout` ({patience})");
+                    Fault::new(Code::StartFailed, message)
+                })??;
                 self.traffic(format!("POST {} → a token", credentials.token_url));
                 self.queue.push_back(Incoming::Secret(token.clone()));
                 Some(auth::bearer(&token)?)
@@ -52,20 +61,24 @@ impl Http {
             return;
         }
         self.open_stream();
-        let deadline = Instant::now() + STREAM;
-        let ticket = self.last_ticket;
-        let opened = poll_fn(|cx| {
-            while self.poll_flights(cx) {}
+        self.await_head(self.last_ticket).await;
+    }
+
+    /// Waits until a request has the head of its answer, or for a while.
+    pub async fn await_head(&mut self, ticket: u64) {
+        let answered = poll_fn(|cx| {
+            while self.poll_flights(cx) && self.queue.len() <= super::MOST_DRAINED {}
             let waiting = |flight: &Flight| flight.ticket == ticket && matches!(flight.stage, super::Stage::Head(_));
             if self.flights.iter().any(waiting) { Poll::Pending } else { Poll::Ready(()) }
         });
-        let _ = timeout_at(deadline, opened).await;
+        let _ = timeout(HEAD, answered).await;
     }
 
     /// A GET that opens or resumes a stream.
     pub(super) fn listening(&self, last_event_id: Option<&str>) -> Sending {
         let mut headers = self.headers();
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         if let Some(id) = last_event_id.and_then(|id| HeaderValue::from_str(id).ok()) {
             headers.insert("last-event-id", id);
         }
@@ -85,6 +98,9 @@ impl Http {
     async fn await_ready(&mut self, wait: Duration) -> Result<(), Fault> {
         let deadline = Instant::now() + wait;
         let url = self.endpoint.url.clone();
+        if self.taken {
+            self.outlast(deadline.min(Instant::now() + TAKEN)).await?;
+        }
         let mut attempts = 0;
         loop {
             attempts += 1;
@@ -108,16 +124,37 @@ impl Http {
                 let fault = Fault::new(Code::StartFailed, message);
                 return Err(fault.hint("a server that needs longer has `waitForReady: 30s` in its config"));
             }
-            // What the process says meanwhile is read, so that it cannot get stuck on a full pipe.
-            let reading = poll_fn(|cx| {
-                while self.poll_process(cx) {}
-                Poll::<()>::Pending
-            });
-            tokio::select! {
-                () = reading => {}
-                () = sleep(PAUSE) => {}
-            }
+            self.pause().await;
         }
+    }
+
+    /// A short time in which what the process says is read, so that it cannot get stuck on a full pipe.
+    async fn pause(&mut self) {
+        let reading = poll_fn(|cx| {
+            while self.poll_process(cx) {}
+            Poll::<()>::Pending
+        });
+        tokio::select! {
+            () = reading => {}
+            () = sleep(PAUSE) => {}
+        }
+    }
+
+    /// Somebody else has the port: a server that needs it ends soon, and whoever answers is not the one that was started.
+    async fn outlast(&mut self, deadline: Instant) -> Result<(), Fault> {
+        let authority = self.endpoint.url.authority().map(ToString::to_string).unwrap_or_default();
+        let somebody = format!("somebody listened at `{authority}` before the server was started");
+        while Instant::now() < deadline {
+            if let Some(exit) = self.process.as_mut().and_then(|process| process.child().try_exit()) {
+                let message = format!("the server ended before it was ready ({exit}): {somebody}");
+                return Err(Fault::new(Code::StartFailed, message)
+                    .hint("`${port}` in `args` and `url` is a port that nobody listens on, one for each process")
+                    .hint("a server that runs already is tested with a `url` and without a `command`"));
+            }
+            self.pause().await;
+        }
+        self.queue.push_back(Incoming::Note(format!("{somebody}: what answers may be something else")));
+        Ok(())
     }
 
     /// The HTTP+SSE transport begins with a stream whose first event says where to send messages.
@@ -134,12 +171,11 @@ impl Http {
             }
         });
         let opened = timeout_at(deadline, opened).await;
-        if self.post_url.is_some() {
-            return Ok(());
-        }
-        let why = match opened {
-            Err(_) => "no `endpoint` event came in time".to_owned(),
-            Ok(()) => {
+        let why = match (&self.post_url, opened) {
+            (Some(Ok(_)), _) => return Ok(()),
+            (Some(Err(why)), _) => why.clone(),
+            (None, Err(_)) => "no `endpoint` event came in time".to_owned(),
+            (None, Ok(())) => {
                 let said = self.queue.iter().rev().find_map(|incoming| match incoming {
                     Incoming::Traffic(text) => Some(text.clone()),
                     _ => None,

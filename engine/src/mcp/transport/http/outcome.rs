@@ -38,6 +38,8 @@ pub struct Ended {
     pub odd: Option<String>,
     /// Answers to requests come on another stream.
     pub answers_elsewhere: bool,
+    /// The server had given the conversation an id.
+    pub in_session: bool,
 }
 
 /// What went wrong on the way.
@@ -92,6 +94,9 @@ impl Trouble {
     /// What an error of the connection means.
     pub(super) fn of_exchange(error: &hyper::Error) -> Trouble {
         let cause = error.source().map(|source| format!(": {source}")).unwrap_or_default();
+        if error.is_parse() && error.to_string().contains("too large") {
+            return Trouble::new("malformed", "the head of the answer is too large, or has more than 100 headers");
+        }
         if error.is_parse() {
             return Trouble::new("malformed", format!("what came is no HTTP: {error}"));
         }
@@ -158,7 +163,10 @@ impl Ended {
         fault.transient = head.status.is_server_error();
         match head.status.as_u16() {
             401 | 403 => fault.hint("credentials are given with `auth` or `headers` of the server"),
-            404 | 405 if head.header("mcp-session-id").is_none() => fault
+            404 if self.in_session => fault.hint(
+                "a server that has lost the session answers like this: `reinitialize: true` in its config opens a new one",
+            ),
+            404 | 405 => fault
                 .hint("is the path of `url` right? A server of the older HTTP+SSE transport needs `transport: sse`"),
             300..=399 => match head.headers.get(LOCATION).and_then(|to| to.to_str().ok()) {
                 Some(to) => {
@@ -168,6 +176,19 @@ impl Ended {
             },
             _ => fault,
         }
+    }
+}
+
+/// Whether the body of a refusal is of the protocol, and not an error of something before the server, which many write as
+/// `{"error": "…"}` too.
+pub(super) fn is_rpc(body: &[u8]) -> bool {
+    match serde_json::from_slice::<Json>(body) {
+        Ok(Json::Array(batch)) => batch.iter().any(Json::is_object),
+        Ok(message) => {
+            let coded = message.get("error").is_some_and(|error| error.get("code").is_some_and(Json::is_number));
+            coded || message.get("jsonrpc").is_some()
+        }
+        Err(_) => true,
     }
 }
 

@@ -11,13 +11,17 @@ use hyper::header::{HOST, HeaderValue};
 use hyper::http::uri::{Authority, Scheme};
 use hyper::{Response, Uri};
 use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 /// How many idle connections are kept.
 const MOST_IDLE: usize = 8;
+/// How long a server has for closing a connection after its first answer.
+const HESITATION: Duration = Duration::from_millis(5);
 
 /// Where requests to one server go out.
 #[derive(Debug, Clone)]
@@ -33,6 +37,8 @@ struct Shared {
     /// Read when it is needed: the certificates of a system take longer than a whole conversation without them.
     tls_config: OnceLock<Result<Arc<ClientConfig>, String>>,
     idle: Mutex<Vec<Idle>>,
+    /// Whether the server was seen to answer twice on one connection.
+    keeps: AtomicBool,
 }
 
 /// What a connection leads to.
@@ -46,6 +52,7 @@ struct Origin {
 struct Idle {
     origin: Origin,
     line: Line,
+    since: Instant,
 }
 
 /// An answer whose body is still to come, and the connection that it comes on.
@@ -75,7 +82,7 @@ impl Kept {
         }
         let Ok(mut idle) = self.wire.shared.idle.lock() else { return };
         if idle.len() < MOST_IDLE {
-            idle.push(Idle { origin: self.origin, line: self.line });
+            idle.push(Idle { origin: self.origin, line: self.line, since: Instant::now() });
         }
     }
 }
@@ -98,7 +105,7 @@ impl Answer {
 
 impl Wire {
     pub(super) fn new(tls: Tls) -> Wire {
-        let shared = Shared { tls, tls_config: OnceLock::new(), idle: Mutex::default() };
+        let shared = Shared { tls, tls_config: OnceLock::new(), idle: Mutex::default(), keeps: AtomicBool::new(false) };
         Wire { shared: Arc::new(shared), patience: Patience::default() }
     }
 
@@ -115,13 +122,15 @@ impl Wire {
             request.headers_mut().insert(HOST, host);
         }
         let mut notes = Vec::new();
-        while let Some(mut line) = self.take_idle(&origin) {
+        while let Some(Idle { mut line, since, .. }) = self.take_idle(&origin) {
+            self.hesitate(&mut line, since).await;
             if let Some(why) = line.spent() {
                 notes.push(format!("{why}: a new one is made"));
                 continue;
             }
             match line.send(request).await {
                 Ok(response) => {
+                    self.shared.keeps.store(true, Ordering::Relaxed);
                     let connection = Kept { origin, line, wire: self };
                     return Ok(Answer { response, connection, notes, connected: None });
                 }
@@ -144,10 +153,18 @@ impl Wire {
         Ok(Answer { response, connection: Kept { origin, line, wire: self }, notes, connected })
     }
 
-    fn take_idle(&self, origin: &Origin) -> Option<Line> {
+    /// Leaves a server the time to close a connection on which it answered, unless it is known to keep them: some close
+    /// it after every answer without having said so, and what is sent meanwhile is lost.
+    async fn hesitate(&self, line: &mut Line, since: Instant) {
+        while !self.shared.keeps.load(Ordering::Relaxed) && since.elapsed() < HESITATION && line.is_quiet() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    fn take_idle(&self, origin: &Origin) -> Option<Idle> {
         let mut idle = self.shared.idle.lock().ok()?;
         let at = idle.iter().rposition(|idle| idle.origin == *origin)?;
-        Some(idle.remove(at).line)
+        Some(idle.remove(at))
     }
 
     async fn connect(&self, url: &Uri) -> Result<Line, Trouble> {
