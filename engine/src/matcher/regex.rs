@@ -59,11 +59,11 @@ impl Pattern {
         let has = |flag| flags.contains(flag);
         let engine = if translated.backtracks {
             let mut builder = fancy_regex::RegexBuilder::new(&translated.pattern);
-            builder.backtrack_limit(BACKTRACK_LIMIT).case_insensitive(has('i')).multi_line(has('m'));
+            builder.backtrack_limit(BACKTRACK_LIMIT).case_insensitive(has('i')).multi_line(has('m')).crlf(has('m'));
             Engine::Backtracking(Box::new(builder.build().map_err(|error| first_line(&error.to_string()))?))
         } else {
             let mut builder = ::regex::RegexBuilder::new(&translated.pattern);
-            builder.case_insensitive(has('i')).multi_line(has('m'));
+            builder.case_insensitive(has('i')).multi_line(has('m')).crlf(has('m'));
             Engine::Linear(builder.build().map_err(|error| explain(&error))?)
         };
         Ok(Compiled { engine, source: source.to_owned() })
@@ -136,7 +136,7 @@ pub(super) fn build(mut call: Call<'_, '_>) -> Option<Tree> {
             let flags = match call.node.get("flags") {
                 None => String::new(),
                 Some(flags) => match flags.as_str() {
-                    Some(text) if text.chars().all(|flag| "imsugvy".contains(flag)) => text.to_owned(),
+                    Some(text) if text.chars().all(|flag| "imsugd".contains(flag)) => text.to_owned(),
                     _ => return call.bad(flags.span, "the flags of `$regex` are `i`, `m` and `s`"),
                 },
             };

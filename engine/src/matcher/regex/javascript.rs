@@ -15,16 +15,27 @@ pub(super) struct Translated {
     pub(super) backtracks: bool,
 }
 
+/// What `\b` is to JavaScript, for the engine that has no ASCII word boundary; and `\B`.
+const BOUNDARY: &str = "(?:(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_]))";
+const NO_BOUNDARY: &str = "(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))";
+
 /// Rewrites a pattern; the error says what is wrong with it.
 pub(super) fn translate(source: &str, dot_all: bool) -> Result<Translated, String> {
-    let mut it = Translator {
-        rest: source.chars().peekable(),
-        out: String::new(),
-        backtracks: false,
-        dot_all,
-        names: names(source),
+    let once = |backtracks| {
+        let mut it = Translator {
+            rest: source.chars().peekable(),
+            out: String::new(),
+            backtracks,
+            dot_all,
+            names: names(source),
+        };
+        it.run().map(|()| it)
     };
-    it.run()?;
+    let mut it = once(false)?;
+    if it.backtracks {
+        // What stands before the first lookaround is for the other engine too.
+        it = once(true)?;
+    }
     Ok(Translated { pattern: it.out, backtracks: it.backtracks })
 }
 
@@ -116,35 +127,45 @@ impl Translator<'_> {
             return Ok(());
         }
         self.out.push_str(if negated { "[^" } else { "[" });
-        loop {
-            match self.rest.next() {
-                None => return Err("a `[` is not closed".into()),
-                Some(']') => break,
-                Some('\\') => self.escape(true)?,
-                Some(c @ ('[' | '&' | '~' | '^')) => {
-                    self.out.push('\\');
-                    self.out.push(c);
-                }
-                Some('-') => self.hyphen(),
-                Some(c) => self.out.push(c),
+        while self.rest.peek() != Some(&']') {
+            let left_is_set = self.is_set();
+            self.class_atom()?;
+            let mut ahead = self.rest.clone();
+            if ahead.next() != Some('-') || matches!(ahead.next(), Some(']') | None) {
+                continue;
             }
+            self.rest.next();
+            // A hyphen is a range only between two single characters.
+            self.out.push_str(if left_is_set || self.is_set() { r"\-" } else { "-" });
+            self.class_atom()?;
         }
+        self.rest.next();
         self.out.push(']');
         Ok(())
     }
 
-    /// A hyphen is a range only between two single characters.
-    fn hyphen(&mut self) {
-        let after_class = ["[", "[^", r"\s", r"\S", r"\p", "]", "}"].iter().any(|end| self.out.ends_with(end))
-            && !self.out.ends_with(r"\]")
-            && !self.out.ends_with(r"\[");
+    /// Whether what comes next in a class stands for more than one character: `\d`, `\p{L}`.
+    fn is_set(&self) -> bool {
         let mut ahead = self.rest.clone();
-        let before_class = match (ahead.next(), ahead.next()) {
-            (Some('\\'), Some(c)) => "dDwWsS".contains(c),
-            (Some(']' | '-'), _) => true,
-            _ => false,
-        };
-        self.out.push_str(if after_class || before_class { r"\-" } else { "-" });
+        ahead.next() == Some('\\')
+            && match ahead.next() {
+                Some('p' | 'P') => ahead.next() == Some('{'),
+                Some(c) => "dDwWsS".contains(c),
+                None => false,
+            }
+    }
+
+    fn class_atom(&mut self) -> Result<(), String> {
+        match self.rest.next() {
+            None => return Err("a `[` is not closed".into()),
+            Some('\\') => self.escape(true)?,
+            Some(c @ ('[' | '&' | '~' | '^' | '-')) => {
+                self.out.push('\\');
+                self.out.push(c);
+            }
+            Some(c) => self.out.push(c),
+        }
+        Ok(())
     }
 
     fn escape(&mut self, in_class: bool) -> Result<(), String> {
@@ -160,9 +181,12 @@ impl Translator<'_> {
             's' => self.out.push_str(r"[\s\x{feff}]"),
             'S' => self.out.push_str(r"[^\s\x{feff}]"),
             'b' if in_class => self.out.push_str(r"\x08"),
-            'b' if self.backtracks => self.out.push_str(r"\b"),
+            'b' if self.backtracks => self.out.push_str(BOUNDARY),
             'b' => self.out.push_str(r"(?-u:\b)"),
-            'B' => self.out.push_str(r"\B"),
+            'B' => {
+                self.backtracks = true;
+                self.out.push_str(NO_BOUNDARY);
+            }
             'n' | 'r' | 't' | 'f' | 'v' => {
                 self.out.push('\\');
                 self.out.push(c);
@@ -283,6 +307,22 @@ mod tests {
             (r"\cJ", "\n"),
             (r"^\p{L}+$", "äé"),
             (r"\1", "1"),
+            (r"^[\u4e00-\u9fff]+$", "中文"),
+            (r"^[\x41-\x43\u{1F600}-\u{1F64F}]+$", "ABC😀"),
+            (r"^[^\x00-\x7F]$", "é"),
+            (r"^[\cA-\cC\t-\r]+$", "\u{1}\t\n"),
+            ("^[+--]$", ","),
+            ("^[--/]$", "."),
+            (r"^[\w-]+$", "a-b"),
+            (r"^[-a]+$", "a-"),
+            (r"^[a-]+$", "a-"),
+            (r"^[a-c-e]+$", "b-e"),
+            (r"^[\p{L}-z]+$", "é-"),
+            (r"\bfoo(?=bar)", "a foobar"),
+            (r"(?=f)\bfoo\b", "a foo b"),
+            (r"(?<!x)\bé", "aé"),
+            (r"^a\Bb", "ab"),
+            (r"é\Bé", "éé"),
         ] {
             assert!(matches(pattern, text), "{pattern} on {text:?}");
         }
@@ -298,10 +338,15 @@ mod tests {
             ("[]", "a"),
             (r"^a$", "a\n"),
             (r"\<a", "a"),
+            (r"[^\x00-\x7F]", "plain"),
+            (r"[\u4e00-\u9fff]", "-"),
+            ("^[a-c-e]$", "d"),
+            (r"^[a-\d]$", "b"),
+            (r"foo\b(?=.)", "food"),
         ] {
             assert!(!matches(pattern, text), "{pattern} on {text:?}");
         }
-        for pattern in ["[a", "(a", r"a\", "a)", "*a"] {
+        for pattern in ["[a", "[a-", "[^", "(a", r"a\", "a)", "*a", "[b-a]"] {
             assert!(Pattern::new(pattern, "").is_err(), "{pattern}");
         }
     }
