@@ -1,10 +1,13 @@
 //! `$gt $gte $lt $lte` `$between` `$approx` `$multipleOf` `$decimalPlaces`.
 
+mod decimal;
+
 use super::argument::Call;
 use super::equality;
 use super::leaf::{Leaf, Rule, Verdict};
 use super::tree::Tree;
 use crate::source::Json;
+use decimal::Decimal;
 use serde_json::Number;
 use std::cmp::Ordering;
 
@@ -81,8 +84,8 @@ pub(super) enum Arithmetic {
     /// Inclusive.
     Between(Number, Number),
     Approx {
-        to: f64,
-        by: f64,
+        to: Number,
+        by: Number,
     },
     MultipleOf(Number),
     DecimalPlaces(usize),
@@ -99,8 +102,8 @@ pub(super) fn between(mut call: Call<'_, '_>) -> Option<Tree> {
 
 pub(super) fn approx(mut call: Call<'_, '_>) -> Option<Tree> {
     let [to, by] = call.pair("a number and a tolerance")?;
-    let (to, tolerance) = (call.number_at(&to)?.as_f64()?, call.number_at(&by)?.as_f64()?);
-    if tolerance < 0.0 {
+    let (to, tolerance) = (call.number_at(&to)?, call.number_at(&by)?);
+    if tolerance.as_f64().is_some_and(|tolerance| tolerance < 0.0) {
         return call.bad(by.span, "a tolerance is not negative");
     }
     Some(Leaf::tree(call.head(), Arithmetic::Approx { to, by: tolerance }))
@@ -130,18 +133,33 @@ fn places(number: &Number) -> usize {
     format!("{float}").split_once('.').map_or(0, |(_, fraction)| fraction.len())
 }
 
+/// In decimal, or but for the last binary digits: a server that adds 0.1 and 0.2 sends 0.30000000000000004.
 fn is_multiple(number: &Number, of: &Number) -> bool {
-    match (number.as_i128(), of.as_i128()) {
-        (Some(number), Some(of)) if of != 0 => number % of == 0,
-        _ => match (number.as_f64(), of.as_f64()) {
-            (Some(number), Some(of)) => {
-                let ratio = number / of;
-                // 0.3 is three times 0.1, whatever binary fractions say.
-                ratio.is_finite() && (ratio - ratio.round()).abs() <= 1e-9 * ratio.abs().max(1.0)
-            }
-            _ => false,
-        },
+    let exact = Decimal::of(number).zip(Decimal::of(of)).is_some_and(|(number, of)| number.is_multiple_of(of));
+    exact
+        || number.as_f64().zip(of.as_f64()).is_some_and(|(number, of)| {
+            let rounding = rounding(number);
+            let rest = (number - (number / of).round() * of).abs();
+            rest <= rounding && rounding <= of.abs() / 1000.0
+        })
+}
+
+fn is_near(number: &Number, to: &Number, by: &Number) -> bool {
+    let decimals = Decimal::of(number).zip(Decimal::of(by)).zip(Decimal::of(to));
+    let exact = decimals.and_then(|((number, by), to)| number.is_within(by, to));
+    let whole = !number.is_f64() && !to.is_f64();
+    if exact == Some(true) || exact.is_some() && whole {
+        return exact == Some(true);
     }
+    match (number.as_f64(), to.as_f64(), by.as_f64()) {
+        (Some(number), Some(to), Some(by)) => (number - to).abs() <= by + rounding(number).max(rounding(to)),
+        _ => false,
+    }
+}
+
+/// What arithmetic with binary fractions may add to a number.
+fn rounding(number: f64) -> f64 {
+    2.0 * f64::EPSILON * number.abs()
 }
 
 impl Arithmetic {
@@ -151,10 +169,7 @@ impl Arithmetic {
                 equality::compare(number, low).is_some_and(Ordering::is_ge)
                     && equality::compare(number, high).is_some_and(Ordering::is_le)
             }
-            Arithmetic::Approx { to, by } => number.as_f64().is_some_and(|number| {
-                let rounding = 2.0 * f64::EPSILON * number.abs().max(to.abs());
-                (number - to).abs() <= by + rounding
-            }),
+            Arithmetic::Approx { to, by } => is_near(number, to, by),
             Arithmetic::MultipleOf(of) => is_multiple(number, of),
             Arithmetic::DecimalPlaces(expected) => places(number) == *expected,
         }
@@ -164,8 +179,7 @@ impl Arithmetic {
         match self {
             Arithmetic::Between(low, high) => format!("{number} is not between {low} and {high}"),
             Arithmetic::Approx { to, by } => {
-                let away = number.as_f64().map_or(f64::NAN, |number| (number - to).abs());
-                format!("{number} is {away} away from {to}, more than {by}")
+                format!("{number} is more than {by} away from {to}")
             }
             Arithmetic::MultipleOf(of) => format!("{number} is not a multiple of {of}"),
             Arithmetic::DecimalPlaces(_) => format!("{number} has {} decimal places", places(number)),

@@ -55,7 +55,9 @@ pub(super) fn text_of(value: &Json) -> Option<Cow<'_, str>> {
         Json::String(text) => Some(Cow::Borrowed(text)),
         Json::Bool(value) => Some(Cow::Owned(value.to_string())),
         Json::Number(number) => Some(Cow::Owned(match number.as_f64() {
-            Some(float) if number.is_f64() && float.abs() < 1e21 => format!("{float}"),
+            Some(float) if number.is_f64() && (float == 0.0 || (1e-6..1e21).contains(&float.abs())) => {
+                format!("{float}")
+            }
             _ => number.to_string(),
         })),
         Json::Array(items) => {

@@ -36,7 +36,6 @@ pub(super) fn compile(it: &Named<'_>) -> Result<Option<Tree>, Malformed> {
         }
         "approximately" => {
             let (to, by) = two(it)?;
-            let (to, by) = (to.as_f64().unwrap_or(f64::NAN), by.as_f64().unwrap_or(f64::NAN));
             Numeric::Arithmetic(Arithmetic::Approx { to, by })
         }
         "multipleOf" | "divisibleBy" => match one(it)? {
@@ -93,7 +92,7 @@ fn two(it: &Named<'_>) -> Result<(Number, Number), Malformed> {
 }
 
 /// The number that a text begins with, and the rest.
-fn leading(text: &str) -> Option<(Number, &str)> {
+pub(super) fn leading(text: &str) -> Option<(Number, &str)> {
     let text = text.trim_start();
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let sign = text.len() - unsigned.len();
@@ -127,7 +126,15 @@ fn leading(text: &str) -> Option<(Number, &str)> {
 pub(super) fn idle_rest<'a>(name: &str, argument: &'a str) -> Option<&'a str> {
     let takes_one = matches!(
         name,
-        "greaterThan"
+        "length"
+            | "arrayLength"
+            | "count"
+            | "stringLength"
+            | "stringLengthGreaterThan"
+            | "stringLengthGreaterThanOrEqual"
+            | "stringLengthLessThan"
+            | "stringLengthLessThanOrEqual"
+            | "greaterThan"
             | "greaterThanOrEqual"
             | "lessThan"
             | "lessThanOrEqual"
