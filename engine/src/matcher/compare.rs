@@ -64,15 +64,21 @@ fn is_same(left: &Json, right: &Json) -> bool {
     order(left, right).map_or_else(|| equality::same(left, right), Ordering::is_eq)
 }
 
-/// Numbers (as numbers or as text) by value, dates as instants, other texts by their characters.
+/// Numbers (as numbers or as text) by value, dates as instants, other texts by their characters. A number beside a
+/// written date is one too; a date beside other text has no order.
 fn order(left: &Json, right: &Json) -> Option<Ordering> {
-    if let (Some(left), Some(right)) = (number(left), number(right)) {
-        return equality::compare(&left, &right);
+    let numbers = (number(left), number(right));
+    if let (Some(left), Some(right)) = &numbers {
+        return equality::compare(left, right);
     }
-    let (Json::String(left), Json::String(right)) = (left, right) else { return None };
-    match (date::written(left), date::written(right)) {
-        (Some(left), Some(right)) => Some(left.cmp(&right)),
-        _ => Some(left.cmp(right)),
+    let instant = |value: &Json, number: Option<serde_json::Number>| match number {
+        Some(number) => date::of_json(&Json::Number(number)),
+        None => value.as_str().and_then(date::written),
+    };
+    match (instant(left, numbers.0), instant(right, numbers.1), left, right) {
+        (Some(left), Some(right), ..) => Some(left.cmp(&right)),
+        (None, None, Json::String(left), Json::String(right)) => Some(left.cmp(right)),
+        _ => None,
     }
 }
 

@@ -32,6 +32,15 @@ impl Moment {
         }
     }
 
+    /// The moment, for a sentence: what is taken from the clock without its last digits.
+    fn show(self) -> Timestamp {
+        let at = self.get();
+        match self {
+            Moment::At(_) => at,
+            Moment::FromNow(_) => at.round(jiff::Unit::Millisecond).unwrap_or(at),
+        }
+    }
+
     fn get(self) -> Timestamp {
         match self {
             Moment::At(at) => at,
@@ -74,16 +83,28 @@ impl Span {
 
     fn reason(&self, at: Timestamp) -> String {
         match self {
-            Span::After(bound) => format!("{at} is not after {}", bound.get()),
-            Span::Before(bound) => format!("{at} is not before {}", bound.get()),
-            Span::Between(from, to) => format!("{at} is not between {} and {}", from.get(), to.get()),
+            Span::After(bound) => format!("{at} is not after {}", bound.show()),
+            Span::Before(bound) => format!("{at} is not before {}", bound.show()),
+            Span::Between(from, to) => format!("{at} is not between {} and {}", from.show(), to.show()),
             Span::Within { of, .. } => {
-                format!("{at} is {:#} away from {}", at.duration_since(of.get()).abs(), of.get())
+                format!("{at} is {} away from {}", about(at.duration_since(of.get())), of.show())
             }
-            Span::Age(_) => format!("{at} is {:#} ago", Timestamp::now().duration_since(at)),
-            Span::Equal(moment) => format!("{at} is not {}", moment.get()),
+            Span::Age(_) => format!("{at} is {} ago", about(Timestamp::now().duration_since(at))),
+            Span::Equal(moment) => format!("{at} is not {}", moment.show()),
             Span::Any => String::new(),
         }
+    }
+}
+
+/// A length of time in its two largest units.
+fn about(length: SignedDuration) -> String {
+    let (seconds, milliseconds) = (length.as_secs().unsigned_abs(), length.subsec_millis().unsigned_abs());
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{}s", seconds as f64 + f64::from(milliseconds) / 1000.0),
+        (0, 0, minutes) => format!("{minutes}m {}s", seconds % 60),
+        (0, hours, minutes) => format!("{hours}h {}m", minutes % 60),
+        (days, hours, _) => format!("{days}d {}h", hours % 24),
     }
 }
 

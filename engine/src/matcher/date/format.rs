@@ -22,14 +22,17 @@ pub(in crate::matcher) enum Format {
 impl Format {
     pub(in crate::matcher) fn parse(text: &str) -> Option<Format> {
         if text.contains('%') {
-            return Some(Format::Pattern(text.to_owned()));
+            return is_pattern(text).then(|| Format::Pattern(text.to_owned()));
         }
         NAMES.iter().find(|name| **name == text).map(|name| Format::Named(name))
     }
 
     fn holds(&self, text: &str) -> bool {
         match self {
-            Format::Pattern(pattern) => strtime::parse(pattern, text).is_ok(),
+            Format::Pattern(pattern) => strtime::parse(pattern, text).is_ok_and(|date| {
+                let whole = date.year().is_some() && date.month().is_some() && date.day().is_some();
+                !whole || date.to_date().is_ok()
+            }),
             Format::Named("iso") => {
                 let shape = text.len() >= 19 && text.as_bytes()[10] == b'T' && digits(&text.as_bytes()[..4]);
                 shape && parse::written(text).is_some()
@@ -58,6 +61,12 @@ impl Format {
             Format::Pattern(pattern) => pattern,
         }
     }
+}
+
+/// Whether every `%X` of a pattern is known: one that is not would never hold.
+fn is_pattern(pattern: &str) -> bool {
+    let noon = jiff::Zoned::new(jiff::Timestamp::UNIX_EPOCH, jiff::tz::TimeZone::UTC);
+    strtime::format(pattern, &noon).is_ok()
 }
 
 fn digits(bytes: &[u8]) -> bool {
@@ -125,6 +134,7 @@ mod tests {
         assert!(holds("eu-date", "31/12/2024") && !holds("eu-date", "12/31/2024"));
         assert!(holds("timestamp", "1709812800") && !holds("timestamp", "17e8"));
         assert!(holds("%d.%m.%Y", "07.03.2024") && !holds("%d.%m.%Y", "2024-03-07"));
-        assert!(Format::parse("nope").is_none());
+        assert!(!holds("%Y-%m-%d", "2023-02-29") && holds("%Y-%m-%d", "2024-02-29") && holds("%m/%d", "02/29"));
+        assert!(Format::parse("nope").is_none() && Format::parse("%Y %Ö").is_none() && Format::parse("%").is_none());
     }
 }
