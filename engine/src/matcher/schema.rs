@@ -8,9 +8,10 @@ use super::mismatch::{Mismatch, Rank};
 use super::path::Path;
 use super::shown;
 use super::tree::Tree;
-use super::{Head, Matcher};
-use crate::source::Json;
-use jsonschema::{PatternOptions, Validator};
+use super::{Head, Matcher, size};
+use crate::source::{Json, Kind, Node, Span};
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{PatternOptions, ValidationError, Validator};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -28,11 +29,19 @@ struct Schema {
     validator: Arc<Validator>,
     /// Whether it can take exponential time.
     branches: bool,
+    /// The schema where it stands in the suite.
+    written: Option<Node>,
     head: Head,
 }
 
-/// What a schema says about a value: where (a JSON pointer in pieces) and what.
-type Problem = (Vec<String>, String);
+/// What a schema says about a value.
+struct Problem {
+    /// Where in the value, as a JSON pointer in pieces.
+    place: Vec<String>,
+    /// Which part of the schema says so.
+    keyword: Vec<String>,
+    message: String,
+}
 
 pub(super) fn build(mut call: Call<'_, '_>) -> Option<Tree> {
     let schema = match load::schema(call.node, call.compiler.source) {
@@ -46,15 +55,72 @@ pub(super) fn build(mut call: Call<'_, '_>) -> Option<Tree> {
     match options.build(&schema) {
         Ok(validator) => {
             let (head, branches) = (call.head(), references(&schema) > 1);
-            call.matcher(Schema { validator: Arc::new(validator), branches, head })
+            let written = matches!(call.node.kind, Kind::Map(_)) && !load::is_file(call.node);
+            let written = written.then(|| call.node.clone());
+            call.matcher(Schema { validator: Arc::new(validator), branches, written, head })
         }
         Err(error) => {
-            let place = error.instance_path().to_string();
-            let place = if place.is_empty() { String::new() } else { format!(" at `{place}`") };
-            let problem = shown::cut(&error.to_string(), 200);
-            call.bad(call.node.span, format!("not a JSON Schema{place}: {problem}"))
+            let (place, problem) = objection(&error, &schema);
+            let span = if load::is_file(call.node) { call.node.span } else { span_of(call.node, &place) };
+            let place = if place.is_empty() { String::new() } else { format!(" at `/{}`", place.join("/")) };
+            call.bad(span, format!("not a JSON Schema{place}: {}", shown::cut(&problem, 200)))
         }
     }
+}
+
+/// Where a schema is none, and why.
+fn objection(error: &ValidationError<'_>, schema: &Json) -> (Vec<String>, String) {
+    let place = pieces(&error.instance_path().to_string());
+    if matches!(error.kind(), ValidationErrorKind::Referencing(_)) {
+        let known = |reference: &str| reference.strip_prefix('#').is_some_and(|at| schema.pointer(at).is_some());
+        let mut way = Vec::new();
+        if let Some(reference) = dangling(schema, &known, &mut way) {
+            let why = if reference.starts_with('#') { "is not in it" } else { "is not in it, and nothing is fetched" };
+            return (way, format!("`{reference}` {why}"));
+        }
+    }
+    let wrong = schema.pointer(&error.instance_path().to_string());
+    match (place.last().map(String::as_str), wrong) {
+        (Some("type"), Some(Json::String(kind))) => {
+            let near = size::near_kind(kind).map(|near| format!(": did you mean `{near}`?"));
+            let near = near.unwrap_or_else(|| format!("; there are `{}`", size::KINDS.join("`, `")));
+            (place, format!("there is no type `{kind}`{near}"))
+        }
+        _ => (place, error.to_string()),
+    }
+}
+
+/// The first reference that leads nowhere, and the way to it.
+fn dangling(schema: &Json, known: &impl Fn(&str) -> bool, way: &mut Vec<String>) -> Option<String> {
+    let children: Vec<(String, &Json)> = match schema {
+        Json::Object(members) => members.iter().map(|(key, value)| (key.clone(), value)).collect(),
+        Json::Array(items) => items.iter().enumerate().map(|(at, item)| (at.to_string(), item)).collect(),
+        _ => return None,
+    };
+    for (key, child) in children {
+        let reference = child.as_str().filter(|text| matches!(key.as_str(), "$ref" | "$dynamicRef") && !known(text));
+        way.push(key);
+        if let Some(found) = reference.map(str::to_owned).or_else(|| dangling(child, known, way)) {
+            return Some(found);
+        }
+        way.pop();
+    }
+    None
+}
+
+/// The place in the suite to which a JSON pointer leads, or as far towards it as there is anything.
+fn span_of(node: &Node, place: &[String]) -> Span {
+    let Some((first, rest)) = place.split_first() else { return node.span };
+    if let Some(entry) = node.entries().unwrap_or_default().iter().find(|entry| entry.key == *first) {
+        let inside = span_of(&entry.value, rest);
+        return if rest.is_empty() { Span { start: entry.key_span.start, end: inside.end } } else { inside };
+    }
+    let item = node.items().unwrap_or_default().get(first.parse::<usize>().unwrap_or(usize::MAX));
+    item.map_or(node.span, |item| span_of(item, rest))
+}
+
+fn pieces(pointer: &str) -> Vec<String> {
+    pointer.split('/').skip(1).map(|piece| piece.replace("~1", "/").replace("~0", "~")).collect()
 }
 
 /// How often a schema refers to something.
@@ -84,10 +150,10 @@ fn problems(validator: &Validator, value: &Json) -> Vec<Problem> {
     if validator.is_valid(value) {
         return Vec::new();
     }
-    let problem = |error: jsonschema::ValidationError<'_>| {
-        let place = error.instance_path().to_string();
-        let pieces = place.split('/').skip(1).map(|piece| piece.replace("~1", "/").replace("~0", "~"));
-        (pieces.collect(), shown::cut(&error.masked_with("the value").to_string(), 300))
+    let problem = |error: ValidationError<'_>| Problem {
+        place: pieces(&error.instance_path().to_string()),
+        keyword: pieces(&error.schema_path().to_string()),
+        message: shown::cut(&error.masked_with("the value").to_string(), 300),
     };
     validator.iter_errors(value).take(PROBLEMS).map(problem).collect()
 }
@@ -121,12 +187,11 @@ impl Matcher for Schema {
                 Mismatch::new(Rank::Kind, path, self.head.span(), message).by(self.head.name())
             });
         };
-        for (place, message) in problems {
+        for Problem { place, keyword, message } in problems {
+            let span = self.written.as_ref().map_or(self.head.span(), |schema| span_of(schema, &keyword));
             found.add(|| {
                 at_place(&place, actual, path, &mut |value, path| {
-                    Mismatch::new(Rank::Different, path, self.head.span(), message.clone())
-                        .by(self.head.name())
-                        .actual(Some(value))
+                    Mismatch::new(Rank::Different, path, span, message.clone()).by(self.head.name()).actual(Some(value))
                 })
             });
         }
@@ -166,6 +231,8 @@ mod tests {
         let found = say(schema, json!({"n": "x"}));
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found.iter().any(|it| it.starts_with("$.n: ")), "{found:?}");
+        let schema = json!({"$jsonSchema": {"properties": {"n": {"type": "integer"}}, "required": ["m"]}});
+        assert!(check(&schema, Some(&json!({"n": "x"})))[0].diff.is_none());
     }
 
     #[test]

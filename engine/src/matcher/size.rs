@@ -14,6 +14,31 @@ use crate::source::{Json, Kind};
 /// The kinds of value that `$type` knows.
 pub(super) const KINDS: [&str; 7] = ["string", "number", "integer", "boolean", "null", "array", "object"];
 
+/// What other languages call them.
+const OTHER_KINDS: [(&str, &str); 14] = [
+    ("str", "string"),
+    ("text", "string"),
+    ("int", "integer"),
+    ("float", "number"),
+    ("double", "number"),
+    ("bool", "boolean"),
+    ("list", "array"),
+    ("tuple", "array"),
+    ("dict", "object"),
+    ("map", "object"),
+    ("mapping", "object"),
+    ("none", "null"),
+    ("nil", "null"),
+    ("undefined", "null"),
+];
+
+/// The kind that a wrong name probably means.
+pub(super) fn near_kind(word: &str) -> Option<&'static str> {
+    let word = word.trim().to_lowercase();
+    let other = OTHER_KINDS.iter().find(|(other, _)| *other == word).map(|(_, kind)| *kind);
+    other.or_else(|| did_you_mean(&word, KINDS))
+}
+
 #[derive(Debug)]
 struct Length {
     is: Tree,
@@ -21,7 +46,15 @@ struct Length {
 
 pub(super) fn length(mut call: Call<'_, '_>) -> Option<Tree> {
     match &call.node.kind {
-        Kind::Map(_) => {}
+        Kind::Map(entries) => {
+            if let Some(plain) = entries.iter().find(|entry| !entry.key.starts_with('$')) {
+                let called = format!("${}", plain.key);
+                let near =
+                    super::table::find(&called).map(|_| format!(": did you mean `{called}`?")).unwrap_or_default();
+                let message = format!("`$length` takes a number or matchers, and `{}` is none{near}", plain.key);
+                return call.bad(plain.key_span, message);
+            }
+        }
         _ => {
             let number = call.number()?;
             if number.as_u64().is_none() {
@@ -62,7 +95,11 @@ impl Rule for Length {
     }
 
     fn reason(&self, actual: &Json) -> String {
-        counted(actual, size(actual).unwrap_or(0))
+        let expected = match &self.is {
+            Tree::Value { value, .. } => format!(", expected {value}"),
+            _ => String::new(),
+        };
+        format!("{}{expected}", counted(actual, size(actual).unwrap_or(0)))
     }
 }
 
@@ -96,13 +133,16 @@ pub(super) fn kind(mut call: Call<'_, '_>) -> Option<Tree> {
         Kind::List(items) => items.clone(),
         _ => vec![call.node.clone()],
     };
+    if names.is_empty() {
+        return call.bad(call.node.span, "`$type` of no type never holds");
+    }
     let mut kinds = Vec::new();
     for name in names {
         // YAML reads an unquoted `null` as the value; here it can only mean its type.
         let word = if matches!(name.kind, Kind::Null) { Some("null") } else { name.as_str() };
         let Some(word) = word else { return call.wrong(&name, "the name of a type") };
         let Some(kind) = KINDS.iter().find(|kind| **kind == word) else {
-            let near = did_you_mean(word, KINDS).map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+            let near = near_kind(word).map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
             return call.bad(name.span, format!("there is no type `{word}`; there are `{}`{near}", KINDS.join("`, `")));
         };
         kinds.push(*kind);
@@ -132,7 +172,11 @@ impl Rule for Type {
     }
 
     fn reason(&self, actual: &Json) -> String {
-        format!("this is {}", equality::kind(actual))
+        let got = match actual {
+            Json::Number(number) if self.0.contains(&"integer") => number.to_string(),
+            other => equality::kind(other).to_owned(),
+        };
+        format!("expected {}, got {got}", self.0.join(" or "))
     }
 
     fn hints(&self, actual: &Json) -> Vec<String> {

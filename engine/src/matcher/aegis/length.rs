@@ -1,5 +1,6 @@
 //! Patterns over sizes. Texts are counted in UTF-16 units, as JavaScript counts them.
 
+use super::number::leading;
 use super::{Malformed, Named, malformed, names};
 use crate::matcher::leaf::{Rule, Verdict};
 use crate::matcher::tree::Tree;
@@ -57,13 +58,14 @@ pub(super) fn compile(it: &Named<'_>) -> Result<Option<Tree>, Malformed> {
     Ok(Some(it.leaf(Size { of, least, most })))
 }
 
+/// As JavaScript's `parseInt` has it: what follows the digits is not read.
 fn number(it: &Named<'_>) -> Result<usize, Malformed> {
     let text = it.argument.plain();
-    match text.trim().parse::<u32>() {
-        Ok(number) => Ok(number as usize),
-        Err(_) => {
-            malformed(format!("`{}` takes a whole number, and this is `{text}`", it.name), names::example(it.name))
-        }
+    let size =
+        leading(&text).and_then(|(number, _)| number.as_f64()).filter(|size| size.fract() == 0.0 && *size >= 0.0);
+    match size {
+        Some(size) if size <= f64::from(u32::MAX) => Ok(size as usize),
+        _ => malformed(format!("`{}` takes a whole number, and this is `{text}`", it.name), names::example(it.name)),
     }
 }
 
@@ -96,6 +98,12 @@ impl Rule for Size {
             _ => "key",
         };
         let size = self.of(actual).unwrap_or(0);
-        format!("it has {size} {unit}{}", if size == 1 { "" } else { "s" })
+        let expected = match (self.least, self.most) {
+            (least, most) if least == most => format!("{least}"),
+            (least, usize::MAX) => format!("at least {least}"),
+            (0, most) => format!("at most {most}"),
+            (least, most) => format!("{least} to {most}"),
+        };
+        format!("it has {size} {unit}{}, expected {expected}", if size == 1 { "" } else { "s" })
     }
 }

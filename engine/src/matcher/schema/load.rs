@@ -8,14 +8,27 @@ const LARGEST: u64 = 8 * 1024 * 1024;
 
 /// The schema of an argument, or the place and the sentence of what is wrong.
 pub(super) fn schema(node: &Node, source: &Source) -> Result<Json, (Span, String)> {
-    let file = node.entries().filter(|entries| entries.len() == 1).and(node.get("file"));
-    match (file.and_then(|file| Some((file.span, file.as_str()?))), node.to_json()) {
-        (Some((span, path)), _) => read(path, source).map_err(|problem| (span, problem)),
-        (None, schema @ (Json::Object(_) | Json::Bool(_))) => Ok(schema),
-        (None, _) => {
+    if let Some(file) = node.get("file") {
+        let Some(path) = file.as_str() else {
+            return Err((file.span, format!("`file` is the path of a schema, and this is {}", file.describe())));
+        };
+        return match node.entries().and_then(|entries| entries.iter().find(|entry| entry.key != "file")) {
+            // A schema has no keyword `file`, and would hold for everything.
+            Some(other) => Err((other.key_span, format!("`file` stands alone, and here `{}` is beside it", other.key))),
+            None => read(path, source).map_err(|problem| (file.span, problem)),
+        };
+    }
+    match node.to_json() {
+        schema @ (Json::Object(_) | Json::Bool(_)) => Ok(schema),
+        _ => {
             Err((node.span, format!("`$jsonSchema` takes a schema or `{{file: …}}`, and this is {}", node.describe())))
         }
     }
+}
+
+/// Whether the schema is in a file of its own.
+pub(super) fn is_file(node: &Node) -> bool {
+    node.get("file").is_some()
 }
 
 /// Reads a schema from below the suite's folder; a link that leads out of it is outside too.
