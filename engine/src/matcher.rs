@@ -9,6 +9,7 @@
 
 mod aegis;
 mod align;
+mod alike;
 mod argument;
 mod array;
 #[cfg(test)]

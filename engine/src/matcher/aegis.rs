@@ -11,6 +11,8 @@ mod names;
 mod number;
 pub(super) mod object;
 
+pub(super) use names::without_prefix;
+
 use super::compare::Operator;
 use super::date::{self, Format, Moment, Span as Dates};
 use super::leaf::{Leaf, Rule, Verdict};
@@ -82,14 +84,19 @@ impl Compiler<'_> {
 
     /// Warns where bare text was probably meant to call a pattern.
     fn near_name(&mut self, words: &Words, negated: bool, span: Span) {
-        let Some(meant) = names::meant(words.head()) else { return };
-        let rest = words.after(meant.typed).map(|rest| rest.plain()).unwrap_or_default();
-        let not = if negated { "not:" } else { "" };
-        let message = format!("there is no pattern `{}`, so this is taken as text to search for", meant.typed);
-        let line = match rest.is_empty() && names::takes_argument(meant.name) {
-            true => format!("`match:{}` takes an argument: `{}`", meant.name, names::example(meant.name)),
-            false => format!("did you mean `match:{not}{}{rest}`?", meant.name),
+        let (typed, line) = if let Some(key) = object::key_in_text(words.head()) {
+            (key, format!("`match:{key}` is a key of a mapping: `match:{key}: …`"))
+        } else {
+            let Some(meant) = names::meant(words.head()) else { return };
+            let rest = words.after(meant.typed).map(|rest| rest.plain()).unwrap_or_default();
+            let not = if negated != meant.negates { "not:" } else { "" };
+            let line = match rest.is_empty() && names::takes_argument(meant.name) {
+                true => format!("`match:{}` takes an argument: `{}`", meant.name, names::example(meant.name)),
+                false => format!("did you mean `match:{not}{}{rest}`?", meant.name),
+            };
+            (meant.typed.trim(), line)
         };
+        let message = format!("there is no pattern `{typed}`, so this is taken as text to search for");
         self.diagnostics.push(Diagnostic::warning(message).at(self.source, span).hint(line));
     }
 
@@ -132,8 +139,7 @@ fn kind(it: &Named<'_>, text: &str) -> Result<Tree, Malformed> {
     match size::KINDS.iter().find(|kind| **kind == text) {
         Some(kind) => Ok(it.leaf(size::Type(vec![kind]))),
         None => {
-            let near =
-                did_you_mean(text, size::KINDS).map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+            let near = size::near_kind(text).map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
             let message = format!("there is no type `{text}`; there are `{}`{near}", size::KINDS.join("`, `"));
             malformed(message, names::example("type"))
         }
@@ -233,6 +239,20 @@ mod tests {
             ("match:dateVaild", "`match:dateValid`"),
             ("match:exist", "`match:exists`"),
             ("match:contains", "`match:contains` takes an argument"),
+            ("match:array_length:3", "`match:arrayLength:3`"),
+            ("match:starts-with:a", "`match:startsWith:a`"),
+            ("match: contains:x", "`match:contains:x`"),
+            ("match:contains :x", "`match:contains:x`"),
+            ("match:notContains:x", "`match:not:contains:x`"),
+            ("match:not:notContains:x", "`match:contains:x`"),
+            ("match:does_not_contain:x", "`match:not:contains:x`"),
+            ("match:doesNotContain:x", "`match:not:contains:x`"),
+            ("match:notEqual:5", "`match:notEquals:5`"),
+            ("match:notExists", "`match:not:exists`"),
+            ("match:notEmpty", "`match:stringNotEmpty`"),
+            ("match:approx:3:1", "`match:approximately:3:1`"),
+            ("match:len:3", "`match:length:3`"),
+            ("match:partial:x", "`match:partial` is a key of a mapping"),
         ] {
             let said = warnings(typed);
             assert!(said.len() == 1 && said[0].contains(corrected), "{typed}: {said:?}");
@@ -249,6 +269,10 @@ mod tests {
             "match:note:",
             "match:^[a-z]+:x",
             "match:12:30",
+            "match:not-found:x",
+            "match:no-reply:x",
+            "match:my_key:1",
+            "match:partial: yes",
             "match:a",
         ] {
             assert_eq!(warnings(text), Vec::<String>::new(), "{text}");

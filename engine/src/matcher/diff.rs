@@ -2,7 +2,7 @@
 
 mod lines;
 
-use super::mismatch::Mismatch;
+use super::mismatch::{Mismatch, Rank};
 use super::path::{Segment, write_key};
 use super::shown;
 use crate::event::diff::{Diff, Line, Op};
@@ -21,7 +21,9 @@ pub(super) fn of(found: &[Mismatch], actual: Option<&Json>, root: &str) -> Optio
         [only] => is_structure(only.expected.as_ref()) || is_structure(only.actual.as_ref()) || lines::are_long(only),
         several => !several.is_empty(),
     };
-    if !worth || found.iter().any(|mismatch| mismatch.trail.contains(&Segment::Other)) {
+    // A matcher that finds fault with a value, and has nothing to set against it, is no `-` and no `+`.
+    let judged = |it: &Mismatch| it.matcher.is_some() && it.expected.is_none() && it.rank != Rank::Extra;
+    if !worth || found.iter().any(|mismatch| mismatch.trail.contains(&Segment::Other) || judged(mismatch)) {
         return None;
     }
     let mut top = Branch::default();

@@ -1,10 +1,11 @@
 //! What known rules say about a mismatch.
 
 use super::tree::{Field, Tree};
-use super::{equality, shown, table};
+use super::{aegis, alike, equality, shown, table};
 use crate::diagnostic::did_you_mean;
 use crate::source::Json;
-use serde_json::Map;
+use serde_json::{Map, Number};
+use std::cmp::Ordering;
 
 /// Characters kept on either side of a change inside a long text.
 const AROUND: usize = 60;
@@ -46,10 +47,23 @@ pub(super) fn around_change(expected: &Json, actual: &Json) -> (Option<Json>, Op
 /// Rules over two values that are not the same.
 pub(super) fn of_values(expected: &Json, actual: &Json) -> Vec<String> {
     let mut hints = Vec::new();
+    if let (Json::Object(members), false) = (expected, actual.is_object())
+        && let (1, Some(key)) = (members.len(), members.keys().next())
+        && table::find(&format!("${key}")).is_some()
+    {
+        hints.push(format!("`{key}` is compared as a key of the answer: the matcher is `${key}`"));
+    }
+    if let Some(pattern) = expected.as_str().and_then(aegis::without_prefix) {
+        hints.push(format!("if this is meant as a pattern, it is `{pattern}`"));
+    }
     match (expected, actual) {
-        (Json::Number(number), Json::String(text)) if text.trim() == number.to_string() => {
-            hints.push(format!("the server sends the number as text: expect \"{text}\", or fix the server"));
-        }
+        (Json::Number(number), Json::String(text)) => match serde_json::from_str::<Number>(text.trim()) {
+            Ok(sent) if equality::compare(number, &sent) == Some(Ordering::Equal) => {
+                hints.push(format!("the server sends the number as text: expect \"{text}\", or fix the server"));
+            }
+            Ok(_) => hints.push("the server sends a number as text, and another one".into()),
+            Err(_) => {}
+        },
         (Json::String(text), Json::Number(number)) if text.trim() == number.to_string() => {
             hints.push(format!("the server sends a number: expect {number} without quotes, or fix the server"));
         }
@@ -59,6 +73,9 @@ pub(super) fn of_values(expected: &Json, actual: &Json) -> Vec<String> {
         (Json::Bool(value), Json::String(text)) if text.trim() == value.to_string() => {
             hints.push(format!("the server sends the boolean as text: expect \"{text}\", or fix the server"));
         }
+        (Json::Number(a), Json::Number(b)) if rounding(a, b) => {
+            hints.push(format!("they differ by rounding: `$approx: [{a}, 0.000001]` allows for it"));
+        }
         (Json::String(a), Json::String(b)) => hints.extend(of_texts(a, b)),
         (Json::Array(_) | Json::Object(_), Json::String(text)) if holds_json(text) => {
             hints.push("the text is JSON: `$json: …` looks inside".into());
@@ -66,6 +83,12 @@ pub(super) fn of_values(expected: &Json, actual: &Json) -> Vec<String> {
         _ => {}
     }
     hints
+}
+
+/// Whether two fractions are the same but for their last digits.
+fn rounding(a: &Number, b: &Number) -> bool {
+    let floats = a.is_f64() && b.is_f64();
+    floats && a.as_f64().zip(b.as_f64()).is_some_and(|(a, b)| (a - b).abs() <= (1e-9 * a.abs().max(b.abs())).min(1e-6))
 }
 
 fn of_texts(expected: &str, actual: &str) -> Option<String> {
@@ -86,6 +109,9 @@ fn of_texts(expected: &str, actual: &str) -> Option<String> {
     if expected.to_lowercase() == actual.to_lowercase() {
         return Some("only upper and lower case differ: `$equalsIgnoreCase` ignores it".into());
     }
+    if let Some(hint) = alike::hint(expected, actual) {
+        return Some(hint);
+    }
     let parsed =
         |text: &str| serde_json::from_str::<Json>(text).ok().filter(|value| value.is_object() || value.is_array());
     match (parsed(expected), parsed(actual)) {
@@ -97,10 +123,12 @@ fn of_texts(expected: &str, actual: &str) -> Option<String> {
     }
 }
 
-/// What a person sees of a text: every kind of space is one, and what has no picture is not there.
+/// What a person sees of a text: every kind of space is one, and what has no picture is not there. Line ends and tabs are
+/// seen.
 fn seen(text: &str) -> String {
-    let spaces = text.chars().map(|c| if c.is_whitespace() { ' ' } else { c });
-    spaces.filter(|c| !shown::is_invisible(*c)).collect()
+    let is_shown = |c: char| matches!(c, '\n' | '\r' | '\t');
+    let spaces = text.chars().map(|c| if c.is_whitespace() && !is_shown(c) { ' ' } else { c });
+    spaces.filter(|c| is_shown(*c) || !shown::is_invisible(*c)).collect()
 }
 
 fn holds_json(text: &str) -> bool {
@@ -137,10 +165,16 @@ pub(super) fn of_missing_key(field: &Field, fields: &[Field], actual: &Map<Strin
         return vec![format!("`{}` is compared as a key of the answer: the matcher is `{called}`", field.key)];
     }
     let inside = actual.iter().find(|(_, value)| value.get(&field.key).is_some());
-    let near = did_you_mean(&field.key, keys()).map(|key| format!("there is `{key}`: is that the one?"));
+    let near = near_key(&field.key, keys()).map(|key| format!("there is `{key}`: is that the one?"));
     near.or_else(|| inside.map(|(key, _)| format!("there is `{key}.{}`, one level deeper", field.key)))
         .into_iter()
         .collect()
+}
+
+/// The key that a missing one probably means. One or two letters are near to every other, and mean nothing.
+pub(super) fn near_key<'k>(key: &str, keys: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let is_word = |key: &str| key.chars().count() > 2;
+    did_you_mean(key, keys.filter(|other| is_word(other) && is_word(key)))
 }
 
 /// What a list holds, for a search that found nothing in it.
@@ -157,4 +191,50 @@ pub(super) fn of_list(actual: &[Json]) -> Vec<String> {
     let more =
         if names.len() < actual.len() { format!(" and {} more", actual.len() - names.len()) } else { String::new() };
     if names.is_empty() { Vec::new() } else { vec![format!("it has {}{more}", names.join(", "))] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::check;
+    use serde_json::{Value, json};
+
+    /// The hints of the first mismatch.
+    fn hints(expected: Value, actual: Value) -> String {
+        check(&expected, Some(&actual)).swap_remove(0).hints.join("; ")
+    }
+
+    #[test]
+    fn what_a_reader_cannot_see_is_said() {
+        for (expected, actual, said) in [
+            (json!(3), json!("3.0"), "sends the number as text: expect \"3.0\""),
+            (json!(3), json!("4"), "sends a number as text, and another one"),
+            (json!(0.3), json!(0.300_000_000_000_000_04), "`$approx: [0.3, 0.000001]`"),
+            (json!("a b"), json!("a\u{a0}b"), "the difference cannot be seen"),
+            (json!("a b"), json!("a\nb"), "only white space differs"),
+            (json!("a b"), json!("a\tb"), "only white space differs"),
+            (json!("paypal"), json!("p\u{430}ypal"), "(U+0430), expected `a` (U+0061)"),
+            (json!("contains:x"), json!("xyz"), "`match:contains:x`"),
+            (json!("Match:not:contains:x"), json!("xyz"), "`match:not:contains:x`"),
+            (json!({"gt": 1}), json!(5), "the matcher is `$gt`"),
+            (json!(["a", "b"]), json!(["b", "a"]), "in another order: `$unordered`"),
+        ] {
+            let hints = hints(expected.clone(), actual.clone());
+            assert!(hints.contains(said), "{expected} {actual}: {hints}");
+        }
+    }
+
+    #[test]
+    fn what_is_plain_to_see_is_not() {
+        for (expected, actual) in [
+            (json!(3), json!("three")),
+            (json!(0.3), json!(0.4)),
+            (json!("Total: 5"), json!("Total: 6")),
+            (json!({"d": 1}), json!({"a": 1})),
+            (json!(["a", "b"]), json!(["b", "c"])),
+            (json!({"name": 1}), json!(5)),
+        ] {
+            let hints = hints(expected.clone(), actual.clone());
+            assert!(hints.is_empty(), "{expected} {actual}: {hints}");
+        }
+    }
 }

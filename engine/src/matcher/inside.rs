@@ -50,9 +50,12 @@ impl Matcher for InJson {
 
 pub(super) fn path(mut call: Call<'_, '_>) -> Option<Tree> {
     let node = call.node;
-    let Some(entries) = node.entries().filter(|entries| !entries.is_empty()) else {
+    let Some(entries) = node.entries() else {
         return call.wrong(node, "a mapping from JSONPaths to what is expected there");
     };
+    if entries.is_empty() {
+        return call.bad(node.span, "`$path` of nothing always holds");
+    }
     let mut places = Vec::new();
     for entry in entries {
         match Query::parse(&entry.key) {
@@ -80,7 +83,14 @@ impl Matcher for AtPaths {
         };
         for (query, tree) in &self.places {
             let place = path.query(query.text().trim().trim_start_matches('$'));
-            tree.check(query.select(actual).as_deref(), &place, found);
+            let selected = query.select(actual);
+            let mark = found.len();
+            tree.check(selected.as_deref(), &place, found);
+            if selected.is_none()
+                && let Some(first) = found.since(mark).first_mut()
+            {
+                first.hints.extend(query.lost(actual));
+            }
         }
     }
 }

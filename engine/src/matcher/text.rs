@@ -2,6 +2,7 @@
 
 use super::argument::Call;
 use super::leaf::{Leaf, Rule, Verdict};
+use super::shown;
 use super::tree::Tree;
 use super::words::Words;
 use crate::source::Json;
@@ -91,7 +92,10 @@ pub(super) fn part_hints(actual: &str, part: &str) -> Vec<String> {
         return vec!["it is there, at another place".into()];
     }
     if actual.to_lowercase().contains(&part.to_lowercase()) {
-        return vec!["it is there in another case: `$containsIgnoreCase` ignores it".into()];
+        let found = ::regex::RegexBuilder::new(&::regex::escape(part)).case_insensitive(true).build().ok();
+        let found = found.and_then(|pattern| pattern.find(actual).map(|found| shown::cut(found.as_str(), 60)));
+        let found = found.map(|found| format!(", as {}", shown::quote(&found))).unwrap_or_default();
+        return vec![format!("it is there in another case{found}: `$containsIgnoreCase` ignores it")];
     }
     let squeezed = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     if squeezed(actual).contains(&squeezed(part)) {

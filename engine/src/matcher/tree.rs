@@ -9,6 +9,9 @@ use crate::source::{Json, Span};
 use serde_json::Map;
 use std::collections::HashSet;
 
+/// Lists longer than this are not searched for another order.
+const MOST_REORDERED: usize = 500;
+
 /// A compiled expected value.
 #[derive(Debug)]
 pub(super) enum Tree {
@@ -196,9 +199,15 @@ fn exact_list(items: &[Tree], actual: &[Json], span: Span, path: &Path<'_>, foun
         return;
     }
     let like = |i: usize, j: usize| likeness::of(&items[i], &actual[j]);
-    let pairs =
-        align::align(items.len(), actual.len(), same, like, |i, j| items[i].is_scalar() || is_scalar(&actual[j]));
-    let count = format!("expected {}, got {}", elements(items.len()), actual.len());
+    let swap = |i: usize, j: usize| items[i].is_scalar() || is_scalar(&actual[j]) || is_akin(&items[i], &actual[j]);
+    let pairs = align::align(items.len(), actual.len(), same, like, swap);
+    let moved = items.len() <= MOST_REORDERED && super::unordered::is_reordered(items, actual);
+    let say = |what: &str| match items.len() == actual.len() {
+        _ if moved => "an element stands at another place".to_owned(),
+        true => what.to_owned(),
+        false => format!("{what}: expected {}, got {}", elements(items.len()), actual.len()),
+    };
+    let mark = found.len();
     for pair in pairs {
         match pair {
             Pair::Same => {}
@@ -206,16 +215,21 @@ fn exact_list(items: &[Tree], actual: &[Json], span: Span, path: &Path<'_>, foun
             Pair::Missing(i) => found.add(|| {
                 let expected = items[i].written();
                 let path = path.index(i);
-                Mismatch::new(Rank::Missing, &path, items[i].span(), format!("an element is missing: {count}"))
-                    .expected(&expected)
+                Mismatch::new(Rank::Missing, &path, items[i].span(), say("an element is missing")).expected(&expected)
             }),
             Pair::Extra(j) => found.add(|| {
                 let path = path.index(j);
-                Mismatch::new(Rank::Extra, &path, span, format!("unexpected element: {count}")).actual(Some(&actual[j]))
+                Mismatch::new(Rank::Extra, &path, span, say("unexpected element")).actual(Some(&actual[j]))
             }),
         }
         if found.is_full() {
-            return;
+            break;
+        }
+    }
+    if moved {
+        let hint = "the list has the same elements in another order: `$unordered` allows for it";
+        if let Some(worst) = found.since(mark).iter_mut().min_by_key(|mismatch| mismatch.rank) {
+            worst.hints.push(hint.into());
         }
     }
 }
@@ -279,6 +293,15 @@ impl Tree {
     }
 }
 
+/// Whether two structures can be one element that changed: lists, or objects with a key in common.
+fn is_akin(expected: &Tree, actual: &Json) -> bool {
+    match (expected, actual) {
+        (Tree::Map { fields, .. }, Json::Object(members)) => fields.iter().any(|it| members.contains_key(&it.key)),
+        (Tree::List { .. }, Json::Array(_)) => true,
+        _ => false,
+    }
+}
+
 fn is_scalar(value: &Json) -> bool {
     !matches!(value, Json::Array(_) | Json::Object(_))
 }
@@ -310,6 +333,27 @@ mod tests {
         let expected = json!([tool("read"), tool("write"), tool("list")]);
         let actual = json!([tool("read"), tool("append"), tool("write"), tool("list")]);
         assert_eq!(say(expected, actual), ["$[1]: unexpected element: expected 3 elements, got 4"]);
+    }
+
+    #[test]
+    fn elements_at_one_place_are_one_change() {
+        assert_eq!(say(json!([0, {"g": 2}]), json!([0, {"g": 1}])), ["$[1].g: expected 2, got 1"]);
+        assert_eq!(say(json!([[1], [2]]), json!([[1], [3]])), ["$[1][0]: expected 2, got 3"]);
+        assert_eq!(
+            say(json!([{"a": 1}]), json!([{"b": 1}])),
+            ["$[0]: an element is missing", "$[0]: unexpected element"]
+        );
+    }
+
+    #[test]
+    fn another_order_is_called_one() {
+        for (expected, actual) in
+            [(json!(["a", "b", "c"]), json!(["c", "a", "b"])), (json!([{"a": 1}, 2]), json!([2, {"a": 1}]))]
+        {
+            let found = check(&expected, Some(&actual));
+            assert!(found[0].hints.iter().any(|hint| hint.contains("`$unordered`")), "{found:?}");
+        }
+        assert!(check(&json!(["a", "b"]), Some(&json!(["b", "b"])))[0].hints.is_empty());
     }
 
     #[test]

@@ -178,7 +178,11 @@ impl Judge<'_> {
             Rule::At { query, expected, message } => {
                 let whole = whole.get_or_insert_with(|| outcome.to_json());
                 let before = found.len();
-                self.mismatches(expected.check(query.select(whole).as_deref(), query.text()), found);
+                let selected = query.select(whole);
+                self.mismatches(expected.check(selected.as_deref(), query.text()), found);
+                if let (None, Some(first)) = (selected, found.get_mut(before)) {
+                    first.hints.extend(query.lost(whole));
+                }
                 if let Some(message) = message {
                     found[before..].iter_mut().for_each(|failure| {
                         failure.message = format!("{message}: {}", failure.message);
@@ -210,6 +214,11 @@ impl Judge<'_> {
             Field::Error | Field::ExitCode | Field::Task => None,
             Field::Http if actual.is_none() => Some("this server is not spoken to over HTTP".to_owned()),
             Field::Http => None,
+            Field::IsError => outcome.in_words().or_else(|| {
+                let text = outcome.text().filter(|text| !text.is_empty())?;
+                Some(format!("the answer is no error: {}", short(&text)))
+            }),
+            Field::Text => outcome.in_words().or_else(|| outcome.why_no_text()),
             _ => outcome.in_words(),
         };
         let said = |failure: &Failure, hint: &String| failure.message == *hint || failure.hints.contains(hint);

@@ -195,6 +195,21 @@ impl<'a> Outcome<'a> {
         Json::Object(whole)
     }
 
+    /// Why the text is empty, when there is content that holds none.
+    pub(super) fn why_no_text(&self) -> Option<String> {
+        let blocks = self.content()?.as_array()?;
+        if blocks.iter().any(|block| block_text(block).is_some()) {
+            return None;
+        }
+        let mut kinds: Vec<&str> = blocks.iter().filter_map(|block| block.get("type")?.as_str()).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        Some(match kinds.is_empty() {
+            true => "the answer has no content".to_owned(),
+            false => format!("the answer has no text, only `{}`", short(&kinds.join("`, `"))),
+        })
+    }
+
     /// What the answer says, in a few words, for hints: an error's message, an error result's text.
     pub(super) fn in_words(&self) -> Option<String> {
         if let Some(error) = self.error() {
@@ -248,6 +263,18 @@ mod tests {
         assert_eq!((both.result(), both.in_words().as_deref()), (None, Some("the answer is an error: 1 no")));
         assert_eq!(outcome(json!({"result": null})).result(), Some(&Json::Null));
         assert_eq!(outcome(json!({"error": null})).error(), Some(&Json::Null));
+    }
+
+    #[test]
+    fn an_answer_without_text_says_what_it_has() {
+        let window = Window::default();
+        let why = |result: Json| Outcome::new(Some(Answer::Result(result)), &window).why_no_text();
+        let image = json!({"type": "image", "data": "aGk=", "mimeType": "image/png"});
+        let only = why(json!({"content": [image, {"type": "audio"}, {"type": "image"}]}));
+        assert_eq!(only.as_deref(), Some("the answer has no text, only `audio`, `image`"));
+        assert_eq!(why(json!({"content": []})).as_deref(), Some("the answer has no content"));
+        assert_eq!(why(json!({"content": [{"type": "text", "text": ""}]})), None);
+        assert_eq!(why(json!({})), None);
     }
 
     #[test]

@@ -160,6 +160,59 @@ fn an_error_nobody_expects_fails_the_step() {
 }
 
 #[test]
+fn failures_say_what_is_there_instead() {
+    let place = Place::with_fixture(
+        &[],
+        r##"
+tools:
+  - it: names the keyword
+    tool: echo_json
+    args: { value: { id: nope } }
+    expect:
+      structured:
+        $jsonSchema:
+          properties:
+            id: { type: string, format: uuid }
+  - it: follows the path
+    tool: echo_json
+    args: { value: { tools: [1] } }
+    expect: { checks: [{ at: "$.structured.tool[0]", is: 1 }] }
+  - it: is no error
+    tool: echo
+    args: { message: all is well }
+    expect: { isError: true }
+  - it: means a pattern
+    tool: echo
+    args: { message: hello }
+    expect: { text: "contains:ell" }
+  - it: is made of other letters
+    tool: echo
+    args: { message: "p\u0430ypal" }
+    expect: { text: paypal }
+"##,
+    );
+    let (code, report) = place.report(&[]);
+    assert_eq!(code, 1, "{report:#}");
+    let tests = report["suites"][0]["tests"].as_array().expect("tests");
+    let said = |at: usize| {
+        let failure = &tests[at]["failures"][0];
+        let hint = failure["hints"][0].as_str().unwrap_or_default().to_owned();
+        (failure["at"]["line"].as_u64().unwrap_or_default(), hint)
+    };
+    assert_eq!(said(0), (10, String::new()));
+    let hints: Vec<String> = (1..tests.len()).map(|at| said(at).1).collect();
+    assert_eq!(
+        hints,
+        [
+            "`$.structured` has no `tool`, and has `tools`",
+            "the answer is no error: all is well",
+            "if this is meant as a pattern, it is `match:contains:ell`",
+            "character 2 is `\u{430}` (U+0430), expected `a` (U+0061)",
+        ]
+    );
+}
+
+#[test]
 fn the_servers_requests_are_answered_from_scripts() {
     passes(
         r#"

@@ -3,7 +3,7 @@
 use super::{Malformed, Operator, malformed, names};
 use crate::matcher::compare::OPERATORS;
 use crate::matcher::leaf::{Rule, Verdict};
-use crate::matcher::{Found, Head, Matcher, Path, Rank, shown};
+use crate::matcher::{Found, Head, Matcher, Path, Rank, hint, shown};
 use crate::source::{Json, Span};
 use std::borrow::Cow;
 
@@ -24,6 +24,25 @@ impl Steps {
     pub(super) fn with_wildcards(path: &str) -> Steps {
         let steps = path.split(['.', '[', ']']).filter(|step| !step.is_empty()).map(str::to_owned);
         Steps { steps: steps.collect(), wildcards: true }
+    }
+
+    /// Where the path ends in an object: a key that is near.
+    pub(super) fn lost(&self, value: &Json) -> Option<String> {
+        let mut here = value;
+        for step in &self.steps {
+            here = match here {
+                Json::Object(members) => match members.get(step) {
+                    Some(member) => member,
+                    None => {
+                        let near = hint::near_key(step, members.keys().map(String::as_str))?;
+                        return Some(format!("there is no `{step}`, and there is `{near}`"));
+                    }
+                },
+                Json::Array(items) => items.get(step.parse::<usize>().ok()?)?,
+                _ => return None,
+            };
+        }
+        None
     }
 
     /// The value there.

@@ -50,18 +50,21 @@ const PATTERNS: [(&str, &str); 40] = [
 const WITHOUT_ARGUMENT: [&str; 4] = ["exists", "stringEmpty", "stringNotEmpty", "dateValid"];
 
 /// What people write who know other tools.
-const ALIASES: [(&str, &str); 25] = [
+const ALIASES: [(&str, &str); 30] = [
     ("icontains", "containsIgnoreCase"),
     ("includes", "contains"),
     ("has", "contains"),
     ("substring", "contains"),
+    ("contain", "contains"),
     ("matches", "regex"),
     ("pattern", "regex"),
     ("beginsWith", "startsWith"),
+    ("begins", "startsWith"),
     ("prefix", "startsWith"),
     ("suffix", "endsWith"),
     ("size", "count"),
     ("hasLength", "length"),
+    ("len", "length"),
     ("minLength", "stringLengthGreaterThanOrEqual"),
     ("maxLength", "stringLengthLessThanOrEqual"),
     ("gt", "greaterThan"),
@@ -73,6 +76,8 @@ const ALIASES: [(&str, &str); 25] = [
     ("eq", "equals"),
     ("ne", "notEquals"),
     ("closeTo", "approximately"),
+    ("approx", "approximately"),
+    ("exist", "exists"),
     ("instanceOf", "type"),
     ("isType", "type"),
     ("typeof", "type"),
@@ -83,6 +88,8 @@ pub(super) struct Meant<'a> {
     /// As it was written.
     pub(super) typed: &'a str,
     pub(super) name: &'static str,
+    /// Whether it was written as the opposite of the name: `notContains`.
+    pub(super) negates: bool,
 }
 
 /// The pattern that a text calls, and its argument.
@@ -100,25 +107,56 @@ pub(super) fn called(words: &Words) -> Option<(&'static str, Words)> {
 
 /// A name near the one that bare text begins with.
 ///
-/// The rule: letters only, at least two, up to a colon that is not followed by a space or the end (`Total: 5` is
-/// prose); or, without any colon, the whole text near a pattern that takes no argument, or a name that takes one.
+/// The rule: one word, at least two letters, up to a colon that is not followed by a space or the end (`Total: 5` is
+/// prose); or, without any colon, the whole text near a pattern that takes no argument, or a name that takes one. A word
+/// with `_` or `-` in it must be a name but for these.
 pub(super) fn meant(text: &str) -> Option<Meant<'_>> {
     let (typed, rest) = match text.split_once(':') {
         Some((typed, rest)) => (typed, Some(rest)),
         None => (text, None),
     };
-    if typed.len() < 2 || !typed.chars().all(|c| c.is_ascii_alphabetic()) {
+    if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '/'])) {
+        return None;
+    }
+    let word = typed.trim();
+    let plain = word.chars().all(|c| c.is_ascii_alphabetic());
+    let folded: String = word.chars().filter(|c| !matches!(c, '_' | '-')).collect();
+    if folded.len() < 2 || !folded.chars().all(|c| c.is_ascii_alphabetic()) {
         return None;
     }
     let all = || PATTERNS.iter().map(|(name, _)| *name);
-    let alias = || ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(typed)).map(|(_, name)| *name);
-    let near = match rest {
-        Some(rest) if rest.is_empty() || rest.starts_with([' ', '/']) => return None,
-        Some(_) => alias().or_else(|| near(typed, &mut all()).or_else(|| (typed == "no").then_some("not"))),
-        None if all().any(|name| name == typed) => Some(typed).and_then(|typed| all().find(|name| *name == typed)),
-        None => near(typed, &mut WITHOUT_ARGUMENT.into_iter()),
-    };
-    near.map(|name| Meant { typed, name })
+    let found = |name| Some(Meant { typed, name, negates: false });
+    if let Some(name) = opposite(&folded).filter(|name| rest.is_some() || !takes_argument(name)) {
+        return Some(Meant { typed, name, negates: name != "stringNotEmpty" });
+    }
+    match rest {
+        Some(_) => match known(&folded) {
+            Some(name) => found(name),
+            None if plain => near(word, &mut all()).or_else(|| (word == "no").then_some("not")).and_then(found),
+            None => None,
+        },
+        None if !plain => None,
+        None => {
+            all().find(|name| *name == word).or_else(|| near(word, &mut WITHOUT_ARGUMENT.into_iter())).and_then(found)
+        }
+    }
+}
+
+/// A name or an alias, in any case.
+fn known(word: &str) -> Option<&'static str> {
+    let alias = || ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(word)).map(|(_, name)| *name);
+    PATTERNS.iter().map(|(name, _)| *name).find(|name| name.eq_ignore_ascii_case(word)).or_else(alias)
+}
+
+/// The name whose opposite a word is: `notContains`, `doesNotContain`.
+fn opposite(word: &str) -> Option<&'static str> {
+    let lower = word.to_lowercase();
+    let rest = ["doesnot", "isnot", "not"].iter().find_map(|prefix| lower.strip_prefix(prefix))?;
+    match rest {
+        "empty" => Some("stringNotEmpty"),
+        "equal" | "equals" => None,
+        rest => known(rest),
+    }
 }
 
 /// Short words are near to too much: they must begin alike.
@@ -129,6 +167,21 @@ fn near(typed: &str, names: &mut dyn Iterator<Item = &'static str>) -> Option<&'
 
 pub(super) fn takes_argument(name: &str) -> bool {
     !WITHOUT_ARGUMENT.contains(&name)
+}
+
+/// A text that calls a pattern, but for the `match:` before it, or for how that is spelt: how it is written.
+pub(in crate::matcher) fn without_prefix(text: &str) -> Option<String> {
+    let (first, rest) = text.split_once(':')?;
+    let calls = |text: &str| {
+        let text = text.strip_prefix("not:").unwrap_or(text);
+        text.split_once(':')
+            .is_some_and(|(name, argument)| is_known(name) && !argument.is_empty() && !argument.starts_with(' '))
+    };
+    if calls(text) {
+        return Some(format!("match:{text}"));
+    }
+    let prefix = first != "match" && (first == "matches" || did_you_mean(first, ["match"]).is_some());
+    (prefix && calls(rest)).then(|| format!("match:{rest}"))
 }
 
 pub(super) fn is_known(name: &str) -> bool {

@@ -22,6 +22,13 @@ fn key(key: &str) -> Option<(&'static str, bool)> {
     KEYS.iter().find(|known| **known == rest).map(|known| (*known, negated))
 }
 
+/// A key of this family that stands in a text, as if it were a pattern: `partial:x`.
+pub(super) fn key_in_text(text: &str) -> Option<&'static str> {
+    let (typed, rest) = text.split_once(':')?;
+    let known = KEYS.iter().find(|known| **known == typed)?;
+    (!rest.is_empty() && !rest.starts_with(' ')).then_some(*known)
+}
+
 /// Whether a mapping has a key of this family.
 pub(in crate::matcher) fn is_one(entries: &[Entry]) -> bool {
     entries.iter().any(|entry| key(&entry.key).is_some())
@@ -47,8 +54,9 @@ impl Compiler<'_> {
                 None if entry.key == "value" && has("extractField") => {}
                 None if has("arrayElements") => self.beside_elements(entry),
                 None => {
+                    let key = entry.key.strip_prefix("$$").map_or_else(|| entry.key.clone(), |rest| format!("${rest}"));
                     let tree = self.tree(&entry.value, inside);
-                    fields.push(Field { key: entry.key.clone(), span: entry.key_span, tree });
+                    fields.push(Field { key, span: entry.key_span, tree });
                 }
             }
         }
@@ -179,7 +187,7 @@ impl Matcher for Extract {
         if value.is_none() && !self.tree.holds(None) {
             return found.add(|| {
                 let message = format!("there is nothing at `{}`", self.path);
-                self.head.mismatch(Rank::Missing, path, message).actual(Some(actual))
+                self.head.mismatch(Rank::Missing, path, message).actual(Some(actual)).hints(self.steps.lost(actual))
             });
         }
         self.tree.check(value.as_deref(), &path.query(&self.query), found);
