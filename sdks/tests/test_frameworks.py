@@ -172,10 +172,51 @@ def test_a_real_server(way: str, cargo_test) -> None:
     assert counted[way] in text, text
 
 
-def test_a_suite_that_cannot_be_planned_says_why(tmp_path: Path) -> None:
+@pytest.mark.parametrize("way", ["pytest", "node", "vitest", "cargo"])
+def test_a_suite_that_cannot_be_planned_says_why_whatever_is_selected(way: str, tmp_path: Path, cargo_test) -> None:
     (tmp_path / "bad.test.mcp.yml").write_text("tools: [{ it: asks, tol: add }]\n")
-    text = python("-m", "pytest", "-p", "no:cacheprovider", "-q", "bad.test.mcp.yml", cwd=tmp_path)
-    assert "bad.test.mcp.yml:1:" in text and "`tol`" in text and "1 error" in text, text
+    if way == "pytest":
+        text = python("-m", "pytest", "-p", "no:cacheprovider", "-q", "-k", "x", "bad.test.mcp.yml", cwd=tmp_path)
+    elif way == "cargo":
+        # As cargo shows it: the exit code is not 0.
+        text = cargo_test("x", SUITE=os.path.relpath(tmp_path / "bad", HERE))
+        assert "error: test failed" in text and "test result" not in text, text
+    else:
+        select = ["--test-name-pattern", "x"] if way == "node" else ["-t", "x"]
+        env = {"SUITE": "bad", "SUITES": str(tmp_path)}
+        text = output([*JAVASCRIPT[way], *select, "suite.test.js"], NODE / "project-copied", **env)
+        assert re.search(r"# fail 1|ℹ fail 1|1 failed", text), text
+    assert "bad.test.mcp.yml:1:" in text and "`tol`" in text, text
+    assert "mcp.suite.plan" not in text, text
+
+
+@pytest.mark.parametrize("way", ["pytest", "node", "vitest", "cargo"])
+def test_what_fails_in_taking_down_is_shown(way: str, tmp_path: Path, cargo_test) -> None:
+    (tmp_path / "mcptest.yml").write_text("command: mcptest\nargs: [demo-server]\n")
+    suite = "after: [{ it: takes down, tool: fail }]\ntools: [{ it: asks, tool: add, args: { a: 1, b: 1 } }]\n"
+    (tmp_path / "a.test.mcp.yml").write_text(suite)
+    if way == "pytest":
+        text = python("-m", "pytest", "-p", "no:cacheprovider", "-q", "a.test.mcp.yml::tools::asks", cwd=tmp_path)
+    elif way == "cargo":
+        text = cargo_test("tools::asks", SUITE=os.path.relpath(tmp_path / "a", HERE))
+    else:
+        select = ["--test-name-pattern", "asks"] if way == "node" else ["-t", "asks"]
+        text = output([*JAVASCRIPT[way], *select, "suite.test.js"], NODE / "project-copied", SUITE="a", SUITES=str(tmp_path))
+    assert re.search(r"1 passed|pass 1", text) and "mcptest says" in text and "takes down` did not pass" in text, text
+
+
+def test_pytest_finds_a_test_with_an_odd_name(tmp_path: Path) -> None:
+    (tmp_path / "mcptest.yml").write_text("command: mcptest\nargs: [demo-server]\n")
+    name = "größer [a] :: b"
+    (tmp_path / "a.test.mcp.yml").write_text(f"tools: [{{ it: '{name}', tool: add, args: {{ a: 1, b: 1 }} }}]\n")
+    text = python("-m", "pytest", "-p", "no:cacheprovider", "-q", f"a.test.mcp.yml::tools::{name}", cwd=tmp_path)
+    assert "1 passed" in text, text
+
+
+@pytest.mark.parametrize("seconds", ["abc", "0", "-1"])
+def test_pytest_refuses_a_time_limit_that_is_none(seconds: str) -> None:
+    text = python("-m", "pytest", "-p", "no:cacheprovider", "-q", f"--mcptest-timeout={seconds}", SUITE)
+    assert text == f"ERROR: `mcptest_timeout` is a number of seconds above 0, and not `{seconds}`\n\n", text
 
 
 @pytest.mark.parametrize("way", ["pytest", "node", "vitest", "cargo"])

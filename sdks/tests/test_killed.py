@@ -12,7 +12,7 @@ import uuid
 from pathlib import Path
 
 import pytest
-from conftest import CARGO_TEST, HERE, ROOT
+from conftest import CARGO_TEST, HERE, NODE, ROOT
 
 from mcptest import Ended, RpcError, Session
 
@@ -57,15 +57,19 @@ def built_target() -> list[str]:
 
 
 
-@pytest.mark.parametrize("way", ["pytest", "node", "cargo"])
+@pytest.mark.parametrize("way", ["pytest", "node", "node --test", "vitest", "cargo"])
 def test_killing_the_sdk(way: str, project: Path) -> None:
     mark = uuid.uuid4().hex
     argv, cwd = {
         "pytest": lambda: ([sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "waiting.test.mcp.yml"], HERE),
         "node": lambda: (["node", "suite.test.js"], project),
+        # Here the process that is killed is the runner, and the SDK is in a worker of it.
+        "node --test": lambda: (["node", "--test", "suite.test.js"], project),
+        "vitest": lambda: ([NODE / "node_modules/.bin/vitest", "run", "suite.test.js"], project),
         "cargo": lambda: (built_target(), ROOT / "sdks/rust/mcptest-runner"),
     }[way]()
     env = {**os.environ, MARK: mark, "SUITE": "waiting", "SUITES": str(HERE)}
+    env.pop("NODE_TEST_CONTEXT", None)
     child = subprocess.Popen(argv, cwd=cwd, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wait_until(runs("demo-server"), mark)
     child.kill()

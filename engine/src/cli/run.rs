@@ -96,7 +96,9 @@ fn reel(args: &RunArgs, loaded: &Loaded) -> Result<Option<Reel>, Box<Diagnostic>
         }
     }
     Ok(match (&args.record, &args.replay) {
-        (Some(path), _) => Some(Reel::Record(Tape::new(path, redact))),
+        (Some(path), _) => Some(Reel::Record(Tape::new(path, redact).map_err(|error| {
+            Box::new(Diagnostic::error(format!("the cassette `{}` cannot be written: {error}", path.display())))
+        })?)),
         (None, Some(path)) => {
             let deck = Deck::new(path, Cassette::load(path)?);
             deck.hide(redact);

@@ -135,9 +135,15 @@ fn is_id(text: &str) -> bool {
 }
 
 /// What serde says, without the column of a line that nobody sees and without the names of Rust's types.
-fn plain(error: &serde_json::Error) -> String {
-    let text = error.to_string().replace("expected u64", "expected a whole number");
-    text.rsplit_once(" at line ").map_or(text.clone(), |(what, _)| what.to_owned())
+pub(super) fn plain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what);
+    let text =
+        text.replace("expected u64", "expected a whole number").replace("invalid type: sequence", "invalid type: list");
+    match text.split_once("expected struct ").or(text.split_once("expected a map")) {
+        Some((what, _)) => format!("{what}expected an object"),
+        None => text,
+    }
 }
 
 /// The line that answers a request.

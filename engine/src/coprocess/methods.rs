@@ -135,7 +135,8 @@ impl Methods {
             return verdict(&kept, begun.elapsed());
         }
         if self.cache.writes() && self.cache.repeatable.is_none() {
-            let tools = self.upstream.list("tools/list", "tools").await?;
+            // A server without a list, or a cassette, says of no tool that it may be repeated; the call itself is not its price.
+            let tools = self.upstream.list("tools/list", "tools").await.unwrap_or_default();
             self.cache.repeatable = Some(cache::repeatable(&tools));
         }
         let begun = Instant::now();
@@ -180,10 +181,15 @@ impl Methods {
         let path = path.unwrap_or_else(|| PathBuf::from(CASSETTE));
         let (reel, name) = match mode {
             Recording::Off => (None, "off"),
-            Recording::Record => (Some(Reel::Record(Tape::new(&path, self.hidden.redact()))), "record"),
+            Recording::Record => {
+                let tape = Tape::new(&path, self.hidden.redact()).map_err(|error| unwritable(&path, &error))?;
+                (Some(Reel::Record(tape)), "record")
+            }
             Recording::Replay => {
                 // What was recorded so far may be what is to be played.
-                self.end_servers(None).await?;
+                if self.tape.is_some() {
+                    self.end_servers(None).await?;
+                }
                 let cassette = Cassette::load(&path).map_err(|problem| {
                     let text = Diagnostics { list: vec![*problem] }.render(false);
                     Refusal::internal(text.trim_end().to_owned())
@@ -211,7 +217,7 @@ impl Methods {
     fn save_tape(&mut self) -> Result<(), Refusal> {
         let Some(tape) = self.tape.take() else { return Ok(()) };
         let saved = tape.save();
-        saved.map(drop).map_err(|error| Refusal::internal(format!("the cassette cannot be written: {error}")))
+        saved.map(drop).map_err(|error| unwritable(&tape.path(), &error))
     }
 
     fn set_cache(&mut self, CacheMode { mode }: CacheMode) -> Reply {
@@ -262,6 +268,10 @@ fn handshake(request: &Request<'_>) -> Reply {
     }
     let Handshake { .. } = request.params()?;
     Ok(json!({ "protocol_version": PROTOCOL_VERSION, "binary_version": env!("CARGO_PKG_VERSION") }).to_string())
+}
+
+fn unwritable(path: &std::path::Path, error: &std::io::Error) -> Refusal {
+    Refusal::internal(format!("the cassette `{}` cannot be written: {error}", path.display()))
 }
 
 fn shutdown(Nothing {}: Nothing) -> Reply {

@@ -4,9 +4,10 @@
 //! {"success":true,"data":null,"text":"sunny","error":null,"duration_ms":3}
 //! ```
 //!
-//! A result that this shape would lose something of, such as an image, is forwarded as it came.
+//! A result that this shape would lose something of, such as an image, is forwarded as it came. Both shapes are closed:
+//! fields that servers and newer revisions of MCP add to a result are no part of the channel.
 
-use super::frame::Refusal;
+use super::frame::{Refusal, plain};
 use super::upstream::odd;
 use crate::mcp::message::Message;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,20 @@ struct Block<'a> {
     text: Option<Cow<'a, str>>,
 }
 
+/// What is forwarded of a result.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Forwarded<'a> {
+    #[serde(borrow)]
+    content: &'a RawValue,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    structured_content: Option<&'a RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    is_error: Option<bool>,
+    #[serde(borrow, rename = "_meta", skip_serializing_if = "Option::is_none")]
+    meta: Option<&'a RawValue>,
+}
+
 #[derive(Serialize)]
 struct Verdict<'a> {
     success: bool,
@@ -43,14 +58,19 @@ struct Verdict<'a> {
 
 /// The text of the verdict on a result of `tools/call`.
 pub(super) fn verdict(text: &str, took: Duration) -> Result<String, Refusal> {
+    // A list would be read as the fields in their order.
+    if !text.trim_start().starts_with('{') {
+        return Err(odd("the answer to `tools/call` is no result of a tool, which is an object".into()));
+    }
     let result: ToolResult<'_> = serde_json::from_str(text)
-        .map_err(|error| odd(format!("the answer to `tools/call` is no result of a tool: {error}")))?;
+        .map_err(|error| odd(format!("the answer to `tools/call` is no result of a tool: {}", plain(&error))))?;
     if result.content.is_none() && result.structured_content.is_none() {
         return Err(odd("the answer to `tools/call` has neither `content` nor `structuredContent`".into()));
     }
     let blocks = result.content.unwrap_or_default();
     if blocks.iter().any(|block| block.kind != "text" || block.text.is_none()) {
-        return Ok(text.to_owned());
+        let forwarded = serde_json::from_str::<Forwarded<'_>>(text).and_then(|found| serde_json::to_string(&found));
+        return forwarded.map_err(|error| Refusal::internal(plain(&error)));
     }
     let texts: Vec<&str> = blocks.iter().filter_map(|block| block.text.as_deref()).collect();
     let joined = (!texts.is_empty()).then(|| texts.join("\n"));
@@ -109,11 +129,18 @@ mod tests {
     fn what_would_be_lost_is_forwarded() {
         let image = r#"{"content":[{"type":"image","data":"AA==","mimeType":"image/png"}],"isError":false}"#;
         assert_eq!(verdict_of(image), Ok(image.into()));
+        let modern = r#"{"resultType":"complete","content":[{"type":"image","of":1.50}],"_meta":{"a":1},"of":"ours"}"#;
+        assert_eq!(verdict_of(modern), Ok(r#"{"content":[{"type":"image","of":1.50}],"_meta":{"a":1}}"#.into()));
     }
 
     #[test]
     fn what_is_no_result_is_said_to_be_none() {
         assert!(verdict_of("{}").unwrap_err().contains("neither `content`"));
-        assert!(verdict_of("7").unwrap_err().contains("no result of a tool"));
+        let why = verdict_of(r#"{"content":[7]}"#).unwrap_err();
+        assert!(why.ends_with("no result of a tool: invalid type: integer `7`, expected an object"), "{why}");
+        for what in ["null", "7", "[[], 7, false]"] {
+            let why = verdict_of(what).unwrap_err();
+            assert!(why.ends_with("is no result of a tool, which is an object"), "{why}");
+        }
     }
 }

@@ -8,6 +8,7 @@
 //!   "exchanges": [
 //!     {
 //!       "server": "demo",
+//!       "test": "demo.test.mcp.yml#tools/echoes",
 //!       "request": { "method": "tools/call", "params": { "name": "echo", "arguments": { "message": "hi" } } },
 //!       "during": [ { "notification": { "method": "notifications/progress", "params": { … } } } ],
 //!       "response": { "result": { "content": [ { "type": "text", "text": "hi" } ] } }
@@ -85,6 +86,9 @@ pub struct Cassette {
 pub struct Exchange {
     /// The server's name.
     pub server: String,
+    /// The test that asked: its file, from where the cassette lies, and its name there; none for what nobody's step asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
     /// What was sent: `{method, params}`, or a text that is no request.
     pub request: Json,
     /// What the server said before it answered.
@@ -161,7 +165,7 @@ enum Outgoing {
     /// The answer to a request of the server.
     Answer(Json),
     /// Something that nobody answers.
-    Notification,
+    Notification(Json),
 }
 
 impl Outgoing {
@@ -170,7 +174,7 @@ impl Outgoing {
         let text = text.trim_end_matches(['\n', '\r']);
         match serde_json::from_str::<Json>(text) {
             Ok(mut message) if message.get("method").is_some_and(Json::is_string) => {
-                let Some(id) = message.get("id").cloned() else { return Outgoing::Notification };
+                let Some(id) = message.get("id").cloned() else { return Outgoing::Notification(message) };
                 let mut request = json!({ "method": message["method"].take() });
                 if let Some(params) = message.get_mut("params") {
                     request["params"] = params.take();
@@ -217,15 +221,43 @@ impl Cassette {
 
     /// Writes it in one go: whoever reads the file sees the old one or the new one.
     pub fn save(&self, path: &Path) -> io::Result<()> {
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::Builder::new().prefix(".cassette-").tempfile_in(folder)?;
+        let mut file = beside(path)?;
         let mut text = serde_json::to_string_pretty(self)?;
         text.push('\n');
         file.write_all(text.as_bytes())?;
         readable_as_usual(file.as_file())?;
         file.persist(path).map(drop).map_err(|error| error.error)
     }
+}
+
+/// The file that is written in the place of a cassette until it is whole.
+fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    let folder = folder_of(path);
+    std::fs::create_dir_all(folder)?;
+    tempfile::Builder::new().prefix(".cassette-").tempfile_in(folder)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// A test as a cassette calls it: its file from where the cassette lies, wherever the run was started, and its name there.
+fn test_label(cassette: &Path, file: &str, test: &str) -> String {
+    let seen = folder_of(cassette).canonicalize().ok().zip(Path::new(file).canonicalize().ok());
+    let seen = seen.and_then(|(folder, file)| seen_from(&folder, &file));
+    let name =
+        || Path::new(file).file_name().map_or_else(|| file.to_owned(), |name| name.to_string_lossy().into_owned());
+    format!("{}{test}", seen.unwrap_or_else(name))
+}
+
+/// A path as it is written in a folder; none where the two have nothing in common.
+fn seen_from(folder: &Path, path: &Path) -> Option<String> {
+    let above = folder.ancestors().position(|above| above.parent().is_some() && path.starts_with(above))?;
+    let below = path.strip_prefix(folder.ancestors().nth(above)?).ok()?;
+    Some(format!("{}{}", "../".repeat(above), below.display()))
 }
 
 /// A cassette is read by colleagues and committed, so it gets what a new file gets, and not the mode of a secret.

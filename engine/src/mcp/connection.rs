@@ -136,6 +136,11 @@ impl Connection {
         }
     }
 
+    /// What is asked from here on, a test of a file asks.
+    pub fn concerns(&mut self, file: &str, test: &str) {
+        self.transport.concerns(file, test);
+    }
+
     /// The modern conversation; none in the legacy era, or before one was agreed on.
     pub fn modern(&self) -> Option<&Modern> {
         self.modern.as_ref()

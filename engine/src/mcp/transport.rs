@@ -93,6 +93,15 @@ pub struct Closed {
 }
 
 impl Transport {
+    /// What is asked from here on, a test asks: cassettes keep that.
+    pub fn concerns(&mut self, file: &str, test: &str) {
+        match self {
+            Transport::Recorded(_, recorder) => recorder.concerns(file, test),
+            Transport::Replay(player) => player.concerns(file, test),
+            Transport::Stdio(_) | Transport::Http(_) => {}
+        }
+    }
+
     /// Sends exactly these bytes; the caller ends the line. Over HTTP it returns at once with a ticket that stands in
     /// what is told of the request.
     ///

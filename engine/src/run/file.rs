@@ -128,6 +128,7 @@ impl FileRun<'_> {
         desk: &mut Desk<'_>,
         shared: bool,
     ) -> TestFinished {
+        slot.concerns(&plan.test);
         slot.warm_up(desk).await;
         let begun = Instant::now();
         let (mut attempt, mut passes) = (1, 0);

@@ -6,7 +6,7 @@ use super::fault::Fault;
 use super::session::{Failed, Opening, Session};
 use super::stop::Listener;
 use super::window::Window;
-use crate::event::{Body, Log, LogFrom, SessionClosed, SessionOpened, What};
+use crate::event::{Body, Log, LogFrom, SessionClosed, SessionOpened, Test, What};
 use crate::mcp::cassette::Reel;
 use crate::mcp::era::Era;
 use crate::mcp::lifecycle::Introduction;
@@ -50,6 +50,8 @@ pub(super) struct Slot {
     pub(super) capabilities: Arc<Json>,
     pub(super) handshake: bool,
     pub(super) session: Option<Session>,
+    /// The test that uses it.
+    test: Option<Arc<Test>>,
     /// A start that failed is not tried again in this place; what the server said is told once.
     failed: Option<(Fault, Window)>,
     /// The test in which the server died: the rest of the file has no server.
@@ -109,6 +111,7 @@ impl Slot {
             capabilities: capabilities.clone(),
             handshake,
             session: None,
+            test: None,
             failed: None,
             lost_in: None,
         }
@@ -130,6 +133,18 @@ impl Slot {
         match &mut self.session {
             Some(session) => Ok(session),
             None => unreachable!("a session was opened above"),
+        }
+    }
+
+    /// What is asked from here on, this test asks.
+    pub(super) fn concerns(&mut self, test: &Arc<Test>) {
+        self.test = Some(test.clone());
+        self.tell_session();
+    }
+
+    fn tell_session(&mut self) {
+        if let (Some(session), Some(test)) = (&mut self.session, &self.test) {
+            session.connection.concerns(&test.file, test.id.strip_prefix(&*test.file).unwrap_or(&test.id));
         }
     }
 
@@ -182,6 +197,7 @@ impl Slot {
                     desk.note(Some(&session.name), note);
                 }
                 self.session = Some(session);
+                self.tell_session();
             }
             Err(failed) => {
                 desk.keep_secret(&failed.window.secrets);

@@ -115,6 +115,36 @@ fn a_corrupt_cassette_is_refused_at_its_place() {
 }
 
 #[test]
+fn a_place_that_cannot_be_written_is_told_before_anything_runs() {
+    let place = recorded();
+    let said = place.mcptest(&["run", "--record", "mcptest.yml/c.json"]);
+    assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{}", said.stderr);
+    assert!(said.stderr.contains("the cassette `mcptest.yml/c.json` cannot be written: "), "{}", said.stderr);
+}
+
+/// Two files ask the same, and hear what they themselves were told: alone, in any order, and at the same time.
+#[test]
+fn a_part_of_what_was_recorded_plays_as_the_whole_does() {
+    let place = Place::new();
+    place.write("mcptest.yml", DEMO);
+    for name in ["a", "b"] {
+        let suite = format!(
+            "tools: [{{ it: says {name}, tool: set_motd, args: {{ text: {name} }} }}]\n\
+             resources: [{{ it: reads {name}, uri: \"demo://motd\", expect: {{ text: {name} }} }}]\n"
+        );
+        place.write(&format!("{name}.test.mcp.yml"), &suite);
+    }
+    assert_eq!(place.report(&["--record", "c.json"]).0, 0);
+    place.write("mcptest.yml", GONE);
+    for part in [&["b.test.mcp.yml"][..], &["--filter", "reads b"], &["b.test.mcp.yml", "a.test.mcp.yml"], &["-j", "2"]]
+    {
+        let (code, report) = place.report(&[&["--replay", "c.json"], part].concat());
+        assert_eq!(code, 0, "{part:?}: {:#?}", messages(&report));
+    }
+    assert!(place.read("c.json").contains("\"test\": \"b.test.mcp.yml#resources/reads b\""));
+}
+
+#[test]
 fn a_crash_is_played_as_a_crash() {
     let suite =
         "tools:\n  - { it: first, tool: echo, args: { text: a } }\n  - { it: second, tool: echo, args: { text: b } }\n";

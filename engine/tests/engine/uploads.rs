@@ -99,6 +99,9 @@ fn events_are_posted_and_a_passing_trouble_is_tried_again() {
             body.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")["type"].clone()).collect();
         assert_eq!(flushed["result"]["events"], types.len());
         assert!(types.contains(&"session-opened".into()) && types.contains(&"frame".into()), "{types:?}");
+        // Nobody listens any more, and nothing is left to be said.
+        let nothing = peer.ask("mcp.reporter.flush", json!({}));
+        assert_eq!(nothing["result"], json!({ "events": 0, "to": url }), "{nothing}");
         peer.end();
     }
 }

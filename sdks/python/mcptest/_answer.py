@@ -20,6 +20,8 @@ def read(line: bytes, id: int) -> dict[str, Any]:
         answer = json.loads(line)
     except ValueError:
         answer = None
+    except RecursionError:
+        raise _Drift("JSON that goes deeper than Python reads") from None
     if not isinstance(answer, dict):
         text = line[:SHOWN].decode(errors="replace").rstrip() + ("…" if len(line) > SHOWN else "")
         raise _Drift(f"no JSON object: `{text}`")

@@ -11,7 +11,15 @@ VARIABLE = "MCPTEST_BIN"
 
 
 def find(given: str | os.PathLike[str] | None = None) -> str:
-    """The binary to start, or an error that names both places."""
+    """The binary to start, or an error that names both places.
+
+    A relative path is taken against this process's folder, wherever the binary is started.
+    """
+    found = _named(given)
+    return os.path.abspath(found) if os.path.dirname(found) else found
+
+
+def _named(given: str | os.PathLike[str] | None) -> str:
     if given is not None:
         return os.fspath(given)
     named = os.environ.get(VARIABLE)

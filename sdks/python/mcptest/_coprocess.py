@@ -43,6 +43,8 @@ class Coprocess:
         cwd: str | os.PathLike[str] | None = None,
         env: Mapping[str, str] | None = None,
     ) -> None:
+        if cwd is not None and not os.path.isdir(cwd):
+            raise BinaryNotFound(f"cannot start the mcptest binary: there is no folder `{os.fspath(cwd)}`")
         try:
             self.process = Process(argv, cwd, env or {})
         except OSError as error:
@@ -51,6 +53,7 @@ class Coprocess:
         self._turn = threading.Lock()
         self._next = 1
         self._over: str | None = None
+        self._asking = False
         self.binary_version = ""
         try:
             self._handshake(limit)
@@ -77,7 +80,7 @@ class Coprocess:
     def end(self, why: str) -> str:
         """Ends the session and the binary."""
         self._over = self._over or why
-        return self.process.stop()
+        return self.process.stop(asking=self._asking)
 
     def _drift(self, method: str, drift: _Drift) -> ContractDrift:
         self.end("the answer to an earlier call broke the coprocess contract")
@@ -110,15 +113,17 @@ class Coprocess:
             request["params"] = params
         text = json.dumps(request, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode() + b"\n"
         try:
+            self._asking = True
             self.process.send(text)
             line = self.process.receive(limit)
+            self._asking = False
         except TimeoutError:
             self.end("the mcptest binary was stopped: an earlier call took too long")
             raise Deadline(method, limit, self.process.stderr()) from None
         except BaseException:
             # Ctrl-C, or the time limit of a test: the answer would be taken for that of the next call.
             self._over = self._over or "an earlier call was interrupted"
-            self.process.hang_up()
+            self.process.hang_up(asking=True)
             raise
         if line is None and self._over is not None:
             raise SessionClosed(method, self._over)

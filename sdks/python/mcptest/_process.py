@@ -9,6 +9,7 @@ import os
 import queue
 import subprocess
 import threading
+import weakref
 from collections.abc import Mapping
 from typing import IO
 
@@ -37,6 +38,8 @@ class Process:
         _thread(_write_lines, self._child.stdin, self._input)
         _thread(_read_lines, self._child.stdout, self._output)
         self._stderr_thread = _thread(_keep_end, self._child.stderr, self._stderr)
+        # A session that nobody holds any more is over.
+        weakref.finalize(self, self._input.put, None)
 
     @property
     def pid(self) -> int:
@@ -53,17 +56,22 @@ class Process:
         :raises TimeoutError: when nothing comes in time
         """
         try:
-            return self._output.get(timeout=limit)
+            return self._output.get(timeout=min(limit, threading.TIMEOUT_MAX))
         except queue.Empty:
             raise TimeoutError from None
 
-    def hang_up(self) -> None:
-        """Closes stdin, which tells the binary to stop the server and to end."""
-        self._input.put(None)
+    def hang_up(self, *, asking: bool) -> None:
+        """Closes stdin, which tells the binary to stop the server and to end.
 
-    def stop(self) -> str:
-        """Closes stdin and awaits the end of the binary; kills it when that takes too long."""
-        self.hang_up()
+        What it was asked before that, it answers first; one whose answer nobody awaits any more is told by a signal.
+        """
+        self._input.put(None)
+        if asking:
+            self._child.terminate()
+
+    def stop(self, *, asking: bool) -> str:
+        """Hangs up and awaits the end of the binary; kills it when that takes too long."""
+        self.hang_up(asking=asking)
         try:
             status = self._child.wait(GRACE)
         except subprocess.TimeoutExpired:

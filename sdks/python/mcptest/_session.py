@@ -45,6 +45,8 @@ class Session:
         :param env: variables for the binary and the server, beside this process's
         :param timeout: seconds that each call may take; default: 60, and 600 for a test of a suite
         """
+        if timeout is not None and not timeout > 0:
+            raise ValueError(f"`timeout` is a number of seconds above 0, and not {timeout}")
         argv = [_binary.find(binary), "exec", "--connection-server"]
         if server_command is not None:
             words = server_command if isinstance(server_command, str) else shlex.join(server_command)
@@ -59,6 +61,11 @@ class Session:
     def binary_version(self) -> str:
         """The version of the binary."""
         return self._coprocess.binary_version
+
+    @property
+    def stderr(self) -> str:
+        """The end of what the binary wrote to stderr, such as warnings about a suite; complete after :meth:`close`."""
+        return self._coprocess.process.stderr()
 
     def initialize(self) -> dict[str, Any]:
         """Starts the server, if no other call did, and returns its ``initialize`` result."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 
 from ._collect import Planned
-from ._errors import McptestError
+from ._errors import McptestError, RpcError
 from ._session import Session
 
 Named = list[tuple[list[str], Planned]]
@@ -28,6 +29,10 @@ class SuiteFailed(Exception):
     """A test of a suite failed; the message is the engine's."""
 
 
+class SuiteWarning(pytest.PytestWarning):
+    """What the engine says beside the verdicts: warnings about a suite, and what failed in taking down."""
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("mcptest", "MCP suites")
     for name, about in (
@@ -36,6 +41,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     ):
         group.addoption(f"--mcptest-{name}", default=None, help=about)
         parser.addini(f"mcptest_{name}", about)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    _timeout(config)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -69,8 +78,10 @@ class SuiteFile(pytest.File):
             with _open(self.config) as session:
                 tests = session.plan(self.suite)
         except McptestError as error:
-            raise self.CollectError(str(error)) from None
-        yield from _nodes(self, [(test.native_name.split("::"), test) for test in tests])
+            # What the engine says of a suite speaks for itself.
+            raise self.CollectError(error.message if isinstance(error, RpcError) else str(error)) from None
+        _pass_on(session)
+        yield from _nodes(self, [(_parts(test.native_name), test) for test in tests])
 
     def run_test(self, id: str) -> Any:
         if self.session_of_run is None:
@@ -82,6 +93,7 @@ class SuiteFile(pytest.File):
         session, self.session_of_run = self.session_of_run, None
         if session is not None:
             session.close()
+            _pass_on(session)
 
 
 class Lane(pytest.Collector):
@@ -123,6 +135,19 @@ class SuiteTest(pytest.Item):
         return self.path, self.test.line - 1, self.test.native_name
 
 
+def _parts(name: str) -> list[str]:
+    """The parts of a node id, as pytest splits it: from the first bracket on there are no more."""
+    before, bracket, rest = name.partition("[")
+    *parts, last = before.split("::")
+    return [*parts, last + bracket + rest]
+
+
+def _pass_on(session: Session) -> None:
+    """Shows what the binary wrote to stderr, which nobody else would."""
+    if text := session.stderr.strip():
+        warnings.warn(SuiteWarning(f"mcptest says:\n{text}"), stacklevel=1)
+
+
 def _nodes(parent: pytest.Collector, tests: Named) -> Iterator[pytest.Item | pytest.Collector]:
     """A node for each test, below one for each first part of their names."""
     for lane, group in itertools.groupby(tests, lambda named: named[0][0] if len(named[0]) > 1 else None):
@@ -134,12 +159,18 @@ def _nodes(parent: pytest.Collector, tests: Named) -> Iterator[pytest.Item | pyt
 
 
 def _open(config: pytest.Config) -> Session:
-    timeout = _setting(config, "timeout")
-    return Session(
-        _setting(config, "server") or None,
-        cwd=config.invocation_params.dir,
-        timeout=float(timeout) if timeout else None,
-    )
+    return Session(_setting(config, "server") or None, cwd=config.invocation_params.dir, timeout=_timeout(config))
+
+
+def _timeout(config: pytest.Config) -> float | None:
+    given = _setting(config, "timeout")
+    try:
+        timeout = float(given) if given else None
+    except ValueError:
+        timeout = 0
+    if timeout is not None and not timeout > 0:
+        raise pytest.UsageError(f"`mcptest_timeout` is a number of seconds above 0, and not `{given}`")
+    return timeout
 
 
 def _setting(config: pytest.Config, name: str) -> str:

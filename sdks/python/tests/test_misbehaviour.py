@@ -59,6 +59,31 @@ def test_good_answers(tmp_path: Path) -> None:
     assert verbatim.raw is not None and len(verbatim.raw["content"]) == 3
 
 
+def test_an_answer_that_goes_too_deep_is_no_garbage(tmp_path: Path) -> None:
+    with pytest.raises(mcptest.ContractDrift, match="JSON that goes deeper than Python reads"):
+        opened("deep", tmp_path).call("weather")
+    assert is_gone(tmp_path)
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_a_time_limit_that_is_none_starts_nothing(seconds: float, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="`timeout` is a number of seconds above 0"):
+        opened("fine", tmp_path, seconds)
+    assert not (tmp_path / "pid").exists()
+
+
+def test_the_longest_time_limit(tmp_path: Path) -> None:
+    assert opened("fine", tmp_path, float("inf")).call("weather").text == "sunny"
+
+
+def test_a_relative_binary_is_taken_against_our_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(SHARED)
+    monkeypatch.setenv("MCPTEST_BIN", "./fake-coprocess")
+    assert Session("any", cwd=tmp_path, env={"FAKE": "fine"}).call("weather").text == "sunny"
+    with pytest.raises(mcptest.BinaryNotFound, match="there is no folder `/nowhere/at/all`"):
+        Session("any", cwd="/nowhere/at/all")
+
+
 def test_an_error_carries_its_data(tmp_path: Path) -> None:
     with pytest.raises(mcptest.RpcError) as caught:
         opened("error", tmp_path).call("weather")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import signal
 import subprocess
 import threading
 import time
+import warnings
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -120,7 +123,7 @@ class Interrupted(BaseException):
     """As Ctrl-C, or the time limit of a test, ends a call from outside."""
 
 
-def test_an_interrupted_call_is_not_waited_for() -> None:
+def test_an_interrupted_call_is_not_waited_for(tmp_path: Path) -> None:
     def interrupt(*_: object) -> None:
         raise Interrupted
 
@@ -128,6 +131,7 @@ def test_an_interrupted_call_is_not_waited_for() -> None:
     began = time.monotonic()
     try:
         mcp = Session("mcptest demo-server")
+        mcp.cassette("record", tmp_path / "tape.json")
         mcp.initialize()
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         with pytest.raises(Interrupted):
@@ -138,6 +142,22 @@ def test_an_interrupted_call_is_not_waited_for() -> None:
     finally:
         signal.signal(signal.SIGALRM, before)
     assert time.monotonic() - began < 10
+    # The binary ended by itself, with everything that belongs to an end.
+    assert "slow" in (tmp_path / "tape.json").read_text()
+
+
+def test_a_session_that_nobody_holds_ends() -> None:
+    mcp = Session("mcptest demo-server")
+    mcp.initialize()
+    pid = mcp._coprocess.process.pid
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        del mcp
+        gc.collect()
+    until = time.monotonic() + 20
+    while os.waitpid(pid, os.WNOHANG) == (0, 0):
+        assert time.monotonic() < until
+        time.sleep(0.01)
 
 
 def test_a_close_ends_a_call_of_another_thread() -> None:

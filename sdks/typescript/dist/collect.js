@@ -9,6 +9,7 @@
 import { relative, resolve } from "node:path";
 import { nativeName } from "./lanes.js";
 import { Session } from "./session.js";
+import { blamed, McptestError, RpcError } from "./errors.js";
 /** What a framework would do after its own time limit, this SDK does after one that it can explain. */
 const NO_LIMIT = 2 ** 31 - 1;
 /**
@@ -28,9 +29,15 @@ export async function collect(file, options = {}) {
     }
     catch (error) {
         await session.close().catch(() => { });
-        throw error;
+        // What the engine says of a suite speaks for itself.
+        throw error instanceof RpcError ? blamed(new McptestError(error.reason), error) : error;
     }
-    framework.after(() => session.close());
+    framework.after(async () => {
+        await session.close();
+        const said = (await session.stderr()).trim();
+        if (said !== "")
+            process.stderr.write(`mcptest says of ${file}:\n${said}\n`);
+    });
 }
 async function run(session, test, path, context) {
     if (test.skip !== undefined)

@@ -34,4 +34,6 @@ export declare class Coprocess {
     get isFree(): boolean;
     /** Ends the session and the binary. */
     end(why: string): Promise<string>;
+    /** The end of the binary's stderr; complete once it has ended. */
+    stderr(): Promise<string>;
 }

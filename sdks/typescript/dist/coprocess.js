@@ -7,7 +7,7 @@
  * ```
  */
 import { closed, read } from "./answer.js";
-import { BinaryNotFound, ContractDrift, Deadline, Drift, Ended, ProtocolMismatch, RpcError, SessionClosed, } from "./errors.js";
+import { BinaryNotFound, ContractDrift, Deadline, blamed, Drift, Ended, ProtocolMismatch, RpcError, SessionClosed, } from "./errors.js";
 import { LINE_LIMIT, Process } from "./process.js";
 /** The version of the coprocess protocol that this SDK speaks. */
 export const COPROCESS_PROTOCOL_VERSION = 2;
@@ -23,6 +23,7 @@ export class Coprocess {
     #next = 1;
     #over;
     #underWay = 0;
+    #asking = false;
     binaryVersion = "";
     constructor(process) {
         this.#process = process;
@@ -49,7 +50,10 @@ export class Coprocess {
     /** The result of one request as `reader` reads it. One call at a time: the protocol is one line in, one line out. */
     request(method, params, limitMs, reader) {
         this.#underWay++;
-        const mine = this.#turn.then(() => this.#judge(method, params, limitMs, reader));
+        const here = new Error();
+        const mine = this.#turn.then(() => this.#judge(method, params, limitMs, reader)).catch((error) => {
+            throw blamed(error, here);
+        });
         this.#turn = mine.catch(() => { });
         return mine;
     }
@@ -60,7 +64,11 @@ export class Coprocess {
     /** Ends the session and the binary. */
     end(why) {
         this.#over ??= why;
-        return this.#process.stop();
+        return this.#process.stop(this.#asking);
+    }
+    /** The end of the binary's stderr; complete once it has ended. */
+    stderr() {
+        return this.#process.stderr();
     }
     async #judge(method, params, limitMs, reader) {
         try {
@@ -85,8 +93,11 @@ export class Coprocess {
         if (this.#over !== undefined)
             throw new SessionClosed(method, this.#over);
         const id = this.#next++;
-        this.#process.send(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+        const line = `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
+        this.#asking = true;
+        this.#process.send(line);
         const came = await this.#process.receive(limitMs);
+        this.#asking = came === "nothing";
         switch (came) {
             case "end": {
                 if (this.#over !== undefined)

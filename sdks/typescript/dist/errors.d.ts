@@ -37,3 +37,5 @@ export declare class RpcError extends McptestError {
 /** What is wrong with an answer; the coprocess makes a {@link ContractDrift} of it. */
 export declare class Drift extends Error {
 }
+/** An error with the caller's frames as its stack: frameworks show the line of the test, and not ours. */
+export declare function blamed(error: unknown, here: Error): unknown;

@@ -1,4 +1,5 @@
 /** What can go wrong between a test and the `mcptest` binary. A failed check is none of these: it is a verdict. */
+import { fileURLToPath } from "node:url";
 /** Why a call has no answer. */
 export class McptestError extends Error {
     get name() {
@@ -54,6 +55,19 @@ export class RpcError extends McptestError {
 }
 /** What is wrong with an answer; the coprocess makes a {@link ContractDrift} of it. */
 export class Drift extends Error {
+}
+/** Where this package lies, as frames of a stack name it. */
+const FOLDER = new URL(".", import.meta.url);
+const OURS = [FOLDER.href, fileURLToPath(FOLDER)];
+/** An error with the caller's frames as its stack: frameworks show the line of the test, and not ours. */
+export function blamed(error, here) {
+    if (!(error instanceof Error))
+        return error;
+    const isTheirs = (line) => line.startsWith("    at ") && !OURS.some((ours) => line.includes(ours));
+    const frames = (here.stack ?? "").split("\n").filter(isTheirs);
+    if (frames.length > 0)
+        error.stack = [`${error.name}: ${error.message}`, ...frames].join("\n");
+    return error;
 }
 function tail(stderr) {
     const text = stderr.trimEnd();

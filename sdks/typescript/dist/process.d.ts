@@ -21,8 +21,11 @@ export declare class Process {
     send(line: string): void;
     /** The next line. */
     receive(limitMs: number): Promise<Came>;
-    /** Closes stdin, which tells the binary to stop the server and to end; kills it when it does not. */
-    stop(): Promise<string>;
+    /**
+     * Closes stdin, which tells the binary to stop the server and to end; kills it when it does not. What it was asked before
+     * that, it answers first; one whose answer nobody awaits any more is told by a signal.
+     */
+    stop(asking: boolean): Promise<string>;
     /** The end of its stderr; complete once the process has ended. */
     stderr(): Promise<string>;
 }

@@ -27,10 +27,12 @@ export declare class Session {
     get binaryVersion(): string;
     /** The process id of the binary. */
     get pid(): number | undefined;
+    /** The end of what the binary wrote to stderr, such as warnings about a suite; complete after {@link Session.close}. */
+    stderr(): Promise<string>;
     /** Starts the server, if no other call did, and returns its `initialize` result. */
     initialize(): Promise<any>;
     /** Calls a tool. */
-    call(tool: string, args?: Json): Promise<Verdict>;
+    call(tool: string, args?: Record<string, any>): Promise<Verdict>;
     /** Every tool of the server, of every page. */
     listTools(): Promise<any[]>;
     /** Every resource and template of the server. */
@@ -61,4 +63,6 @@ export declare class Session {
     runTest(id: string): Promise<Outcome>;
     /** Stops the server and the binary, whatever is still being asked. */
     close(): Promise<void>;
+    /** `await using session = await Session.open(…)` closes it at the end of the block. */
+    [Symbol.asyncDispose](): Promise<void>;
 }

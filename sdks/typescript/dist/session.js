@@ -1,8 +1,9 @@
 /** A session with a server, or with a suite file, through the binary. */
+import { statSync } from "node:fs";
 import { closed, isObject } from "./answer.js";
 import { find } from "./binary.js";
 import { Coprocess } from "./coprocess.js";
-import { Drift } from "./errors.js";
+import { BinaryNotFound, blamed, Drift } from "./errors.js";
 import { readOutcome, readPlan } from "./suite.js";
 import { readVerdict } from "./verdict.js";
 /** How long a call may take. */
@@ -20,8 +21,20 @@ export class Session {
     }
     /** Starts the binary and shakes hands; a text or a list is the server's command. */
     static async open(options = {}) {
+        const here = new Error();
+        return Session.#open(options).catch((error) => {
+            throw blamed(error, here);
+        });
+    }
+    static async #open(options) {
         const given = typeof options === "string" || Array.isArray(options) ? { serverCommand: options } : options;
         const { serverCommand, serverUrl, binary, cwd, env, timeout } = given;
+        if (timeout !== undefined && !(timeout > 0)) {
+            throw new RangeError(`\`timeout\` is a number of milliseconds above 0, and not ${timeout}`);
+        }
+        if (cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+            throw new BinaryNotFound(`cannot start the mcptest binary: there is no folder \`${cwd}\``);
+        }
         const args = ["exec", "--connection-server"];
         if (serverCommand !== undefined)
             args.push("--server-command", commandLine(serverCommand));
@@ -38,6 +51,10 @@ export class Session {
     /** The process id of the binary. */
     get pid() {
         return this.#coprocess.pid;
+    }
+    /** The end of what the binary wrote to stderr, such as warnings about a suite; complete after {@link Session.close}. */
+    stderr() {
+        return this.#coprocess.stderr();
     }
     /** Starts the server, if no other call did, and returns its `initialize` result. */
     initialize() {
@@ -104,6 +121,10 @@ export class Session {
         finally {
             await this.#coprocess.end("the session was closed");
         }
+    }
+    /** `await using session = await Session.open(…)` closes it at the end of the block. */
+    [Symbol.asyncDispose]() {
+        return this.close();
     }
     #request(method, params, reader) {
         return this.#coprocess.request(method, params, this.#timeout ?? CALL_MS, reader);

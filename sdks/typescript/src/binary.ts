@@ -1,13 +1,21 @@
 /** Finding the `mcptest` binary: `MCPTEST_BIN`, then PATH. */
 
 import { accessSync, constants, statSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { delimiter, join, resolve } from "node:path";
 import { BinaryNotFound } from "./errors.js";
 
 const VARIABLE = "MCPTEST_BIN";
 
-/** The binary to start, or an error that names both places. */
+/**
+ * The binary to start, or an error that names both places. A relative path is taken against this process's folder,
+ * wherever the binary is started.
+ */
 export function find(given?: string): string {
+  const found = named(given);
+  return found.includes("/") ? resolve(found) : found;
+}
+
+function named(given?: string): string {
   if (given !== undefined) return given;
   const named = process.env[VARIABLE];
   if (named) {

@@ -10,6 +10,7 @@
 import { relative, resolve } from "node:path";
 import { nativeName } from "./lanes.js";
 import { Session, type SessionOptions } from "./session.js";
+import { blamed, McptestError, RpcError } from "./errors.js";
 import type { Outcome, Planned } from "./suite.js";
 
 /** What a framework would do after its own time limit, this SDK does after one that it can explain. */
@@ -42,9 +43,14 @@ export async function collect(file: string, options: SessionOptions = {}): Promi
     }
   } catch (error) {
     await session.close().catch(() => {});
-    throw error;
+    // What the engine says of a suite speaks for itself.
+    throw error instanceof RpcError ? blamed(new McptestError(error.reason), error) : error;
   }
-  framework.after(() => session.close());
+  framework.after(async () => {
+    await session.close();
+    const said = (await session.stderr()).trim();
+    if (said !== "") process.stderr.write(`mcptest says of ${file}:\n${said}\n`);
+  });
 }
 
 async function run(session: Session, test: Planned, path: string, context: Context): Promise<void> {

@@ -12,6 +12,7 @@ import {
   BinaryNotFound,
   ContractDrift,
   Deadline,
+  blamed,
   Drift,
   Ended,
   ProtocolMismatch,
@@ -45,6 +46,7 @@ export class Coprocess {
   #next = 1;
   #over: string | undefined;
   #underWay = 0;
+  #asking = false;
   binaryVersion = "";
 
   private constructor(process: Process) {
@@ -74,7 +76,10 @@ export class Coprocess {
   /** The result of one request as `reader` reads it. One call at a time: the protocol is one line in, one line out. */
   request<T>(method: string, params: Json | undefined, limitMs: number, reader: (result: unknown) => T): Promise<T> {
     this.#underWay++;
-    const mine = this.#turn.then(() => this.#judge(method, params, limitMs, reader));
+    const here = new Error();
+    const mine = this.#turn.then(() => this.#judge(method, params, limitMs, reader)).catch((error) => {
+      throw blamed(error, here);
+    });
     this.#turn = mine.catch(() => {});
     return mine;
   }
@@ -87,7 +92,12 @@ export class Coprocess {
   /** Ends the session and the binary. */
   end(why: string): Promise<string> {
     this.#over ??= why;
-    return this.#process.stop();
+    return this.#process.stop(this.#asking);
+  }
+
+  /** The end of the binary's stderr; complete once it has ended. */
+  stderr(): Promise<string> {
+    return this.#process.stderr();
   }
 
   async #judge<T>(method: string, params: Json | undefined, limitMs: number, reader: (it: unknown) => T): Promise<T> {
@@ -110,8 +120,11 @@ export class Coprocess {
   async #exchange(method: string, params: Json | undefined, limitMs: number): Promise<Answer> {
     if (this.#over !== undefined) throw new SessionClosed(method, this.#over);
     const id = this.#next++;
-    this.#process.send(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`);
+    const line = `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
+    this.#asking = true;
+    this.#process.send(line);
     const came = await this.#process.receive(limitMs);
+    this.#asking = came === "nothing";
     switch (came) {
       case "end": {
         if (this.#over !== undefined) throw new SessionClosed(method, this.#over);

@@ -14,6 +14,10 @@ export const LINE_LIMIT = 256 << 20;
 const GRACE_MS = 6000;
 /** How much of stderr is kept. */
 const KEPT = 8 << 10;
+/** The longest time that a timer can be set to. */
+const MOST_MS = 2 ** 31 - 1;
+/** How often a test runner above this process is looked for. */
+const LOOK_MS = 500;
 const NEWLINE = 10;
 
 /** What came within the deadline. */
@@ -73,18 +77,24 @@ export class Process {
     const came = this.#lines.shift();
     if (came !== undefined) return Promise.resolve(came);
     return new Promise((resolve) => {
-      const timer = setTimeout(() => this.#came("nothing"), limitMs);
+      const timer = setTimeout(() => this.#came("nothing"), Math.min(limitMs, MOST_MS));
+      const unwatch = watchRunner(() => this.#child.kill());
       this.#waiting = (came) => {
         clearTimeout(timer);
+        unwatch();
         resolve(came);
       };
     });
   }
 
-  /** Closes stdin, which tells the binary to stop the server and to end; kills it when it does not. */
-  async stop(): Promise<string> {
+  /**
+   * Closes stdin, which tells the binary to stop the server and to end; kills it when it does not. What it was asked before
+   * that, it answers first; one whose answer nobody awaits any more is told by a signal.
+   */
+  async stop(asking: boolean): Promise<string> {
     this.#child.ref();
     this.#child.stdin.end();
+    if (asking) this.#child.kill();
     const timer = setTimeout(() => this.#child.kill("SIGKILL"), GRACE_MS);
     const how = await this.#ended;
     clearTimeout(timer);
@@ -130,4 +140,19 @@ export class Process {
     if (waiting) waiting(came);
     else this.#lines.push(came);
   }
+}
+
+/**
+ * Calls back when the runner that started this process is gone: node:test and vitest leave their workers behind when they are
+ * killed, and nobody would see what a long call comes to.
+ */
+function watchRunner(gone: () => void): () => void {
+  const runner = process.ppid;
+  const look = () => process.ppid !== runner && gone();
+  const timer = process.env["NODE_TEST_CONTEXT"] === undefined ? undefined : setInterval(look, LOOK_MS).unref();
+  if (process.channel) process.once("disconnect", gone);
+  return () => {
+    clearInterval(timer);
+    process.off("disconnect", gone);
+  };
 }

@@ -1,9 +1,10 @@
 /** A session with a server, or with a suite file, through the binary. */
 
+import { statSync } from "node:fs";
 import { closed, isObject, type Json, type Kind } from "./answer.js";
 import { find } from "./binary.js";
 import { Coprocess } from "./coprocess.js";
-import { Drift } from "./errors.js";
+import { BinaryNotFound, blamed, Drift } from "./errors.js";
 import { type Outcome, type Planned, readOutcome, readPlan } from "./suite.js";
 import { readVerdict, type Verdict } from "./verdict.js";
 
@@ -41,8 +42,21 @@ export class Session {
 
   /** Starts the binary and shakes hands; a text or a list is the server's command. */
   static async open(options: string | string[] | SessionOptions = {}): Promise<Session> {
+    const here = new Error();
+    return Session.#open(options).catch((error) => {
+      throw blamed(error, here);
+    });
+  }
+
+  static async #open(options: string | string[] | SessionOptions): Promise<Session> {
     const given = typeof options === "string" || Array.isArray(options) ? { serverCommand: options } : options;
     const { serverCommand, serverUrl, binary, cwd, env, timeout }: SessionOptions = given;
+    if (timeout !== undefined && !(timeout > 0)) {
+      throw new RangeError(`\`timeout\` is a number of milliseconds above 0, and not ${timeout}`);
+    }
+    if (cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+      throw new BinaryNotFound(`cannot start the mcptest binary: there is no folder \`${cwd}\``);
+    }
     const args = ["exec", "--connection-server"];
     if (serverCommand !== undefined) args.push("--server-command", commandLine(serverCommand));
     if (serverUrl !== undefined) args.push("--server-url", serverUrl);
@@ -61,13 +75,18 @@ export class Session {
     return this.#coprocess.pid;
   }
 
+  /** The end of what the binary wrote to stderr, such as warnings about a suite; complete after {@link Session.close}. */
+  stderr(): Promise<string> {
+    return this.#coprocess.stderr();
+  }
+
   /** Starts the server, if no other call did, and returns its `initialize` result. */
   initialize(): Promise<any> {
     return this.#object("mcp.initialize");
   }
 
   /** Calls a tool. */
-  call(tool: string, args: Json = {}): Promise<Verdict> {
+  call(tool: string, args: Record<string, any> = {}): Promise<Verdict> {
     return this.#request("mcp.call", { tool, arguments: args }, readVerdict);
   }
 
@@ -136,6 +155,11 @@ export class Session {
     } finally {
       await this.#coprocess.end("the session was closed");
     }
+  }
+
+  /** `await using session = await Session.open(…)` closes it at the end of the block. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   #request<T>(method: string, params: Json | undefined, reader: (result: unknown) => T): Promise<T> {

@@ -1,9 +1,9 @@
 // What the SDK makes of a binary that misbehaves; the table is shared by every SDK.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { test } from "node:test";
 import { BinaryNotFound, RpcError, Session, SessionClosed } from "@mcptest/sdk";
 
@@ -60,6 +60,27 @@ test("good answers", async () => {
   const { raw, ...verbatim } = await call("verbatim");
   assert.deepEqual(verbatim, { success: false, data: { a: 1 }, text: "a\nb", error: "a\nb", durationMs: null });
   assert.equal(raw.content.length, 3);
+});
+
+test("an answer is read however deep it goes", async () => {
+  const { data } = await (await fake("deep").open()).call("weather");
+  assert.equal(data.length, 1);
+});
+
+test("time limits", async () => {
+  for (const seconds of [0, -1, NaN]) {
+    const { pidFile, open } = fake("fine", seconds);
+    await assert.rejects(open(), /`timeout` is a number of milliseconds above 0/);
+    assert.ok(!existsSync(pidFile));
+  }
+  assert.equal((await (await fake("fine", Infinity).open()).call("weather")).text, "sunny");
+});
+
+test("a relative binary is taken against our own folder", async () => {
+  const binary = relative(process.cwd(), join(shared, "fake-coprocess"));
+  const mcp = await Session.open({ serverCommand: "any", binary: `./${binary}`, cwd: tmpdir(), env: { FAKE: "fine" } });
+  assert.equal((await mcp.call("weather")).text, "sunny");
+  await assert.rejects(Session.open({ cwd: "/nowhere/at/all" }), /there is no folder `\/nowhere\/at\/all`/);
 });
 
 test("an error carries its data", async () => {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -81,13 +81,34 @@ test("a cassette replays without the server", async (t) => {
 });
 
 test("a close waits for no call", async (t) => {
+  const tape = join(folder(), "tape.json");
   const mcp = await open(t, "mcptest demo-server");
+  await mcp.cassette("record", tape);
   await mcp.initialize();
   const late = assert.rejects(mcp.call("slow", { steps: 20, ms: 1000 }), /cannot call `mcp.call`: the session was closed/);
+  await new Promise(setImmediate);
   const began = Date.now();
   await mcp.close();
   await late;
   assert.ok(Date.now() - began < 10_000);
+  // The binary ended by itself, with everything that belongs to an end.
+  assert.match(readFileSync(tape, "utf8"), /initialize/);
+});
+
+test("an error leads to the line of the test", async (t) => {
+  const mcp = await open(t, "mcptest demo-server");
+  const leadsHere = (error) => /^    at .*session\.test\.js/.test(error.stack.replace(/^(?!    at ).*\n/gm, ""));
+  for (const call of [() => mcp.call("nope"), () => mcp.readResource("demo://nope"), () => mcp.runTest("nope")]) {
+    await assert.rejects(call, leadsHere);
+  }
+  await assert.rejects(() => Session.open({ binary: "/nowhere/mcptest" }), leadsHere);
+  await assert.rejects(() => Session.open({ binary: "/bin/false" }), leadsHere);
+});
+
+test("a session ends with the block that uses it", async () => {
+  const mcp = await Session.open("mcptest demo-server");
+  await mcp[Symbol.asyncDispose]();
+  await assert.rejects(mcp.call("echo"), SessionClosed);
 });
 
 test("cache and events", async (t) => {

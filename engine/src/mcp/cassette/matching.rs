@@ -81,7 +81,7 @@ fn differ(recorded: Option<&Json>, asked: Option<&Json>, path: &str, found: &mut
         (Some(Json::Object(old)), Some(Json::Object(new))) => {
             let added = new.keys().filter(|key| !old.contains_key(*key));
             for key in old.keys().chain(added) {
-                differ(old.get(key), new.get(key), &format!("{path}.{key}"), found);
+                differ(old.get(key), new.get(key), &format!("{path}{}", step(key)), found);
             }
         }
         (Some(Json::Array(old)), Some(Json::Array(new))) => {
@@ -91,6 +91,16 @@ fn differ(recorded: Option<&Json>, asked: Option<&Json>, path: &str, found: &mut
         }
         (old, new) if old == new => {}
         (old, new) => found.push(format!("{path}: recorded {}, asked {}", shown(old), shown(new))),
+    }
+}
+
+/// A step to a key as `ignore` takes it: `.key`, or `['key']` where the short form would be another path.
+fn step(key: &str) -> String {
+    let starts = key.starts_with(|first: char| first.is_alphabetic() || first == '_');
+    if starts && key.chars().all(|c| c.is_alphanumeric() || c == '_') {
+        format!(".{key}")
+    } else {
+        format!("['{}']", key.replace('\\', "\\\\").replace('\'', "\\'"))
     }
 }
 

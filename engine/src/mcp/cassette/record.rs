@@ -1,6 +1,6 @@
 //! Recording: what crosses a connection becomes exchanges on a tape.
 
-use super::{Cassette, Exchange, Outgoing, Redact, Said, TMP, replace};
+use super::{Cassette, Exchange, Outgoing, Redact, Said, TMP, beside, replace, test_label};
 use crate::child::Exit;
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::Incoming;
@@ -28,10 +28,18 @@ impl std::fmt::Debug for Tape {
 
 impl Tape {
     /// An empty tape, to be written to `path`; what an older recording there ignores stays ignored.
-    pub fn new(path: &Path, redact: Redact) -> Tape {
+    ///
+    /// Whether it can be written shows here, and not when everything has been said.
+    pub fn new(path: &Path, redact: Redact) -> io::Result<Tape> {
+        beside(path)?;
         let ignore = Cassette::load(path).map(|old| old.ignore).unwrap_or_default();
         let cassette = Cassette { ignore, ..Cassette::default() };
-        Tape(Arc::new(Mutex::new(Recorded { path: path.to_owned(), redact, cassette })))
+        Ok(Tape(Arc::new(Mutex::new(Recorded { path: path.to_owned(), redact, cassette }))))
+    }
+
+    /// Where it will be written.
+    pub fn path(&self) -> PathBuf {
+        self.lock().path.clone()
     }
 
     /// A recorder for one connection; `tmp` is the folder behind `${tmp}`.
@@ -40,7 +48,9 @@ impl Tape {
             tape: self.clone(),
             server: server.to_owned(),
             tmp: tmp.to_owned(),
+            test: None,
             open: Vec::new(),
+            given_up: Vec::new(),
             before: Vec::new(),
         }
     }
@@ -67,19 +77,28 @@ pub struct Recorder {
     tape: Tape,
     server: String,
     tmp: String,
+    /// The test that asks.
+    test: Option<String>,
     /// Requests without an answer so far: their ids, and where they are on the tape.
     open: Vec<(Json, usize)>,
+    /// Requests whose answer the client did not wait for; what still comes is no answer to anything.
+    given_up: Vec<Json>,
     /// What the server said while nothing was asked; it belongs to the next exchange.
     before: Vec<Said>,
 }
 
 impl Recorder {
+    /// What is asked from here on, a test asks.
+    pub fn concerns(&mut self, file: &str, test: &str) {
+        self.test = Some(test_label(&self.tape.path(), file, test));
+    }
+
     /// A line was sent.
     pub fn sent(&mut self, line: &[u8]) {
         match Outgoing::read(line) {
             Outgoing::Request(id, request) => self.begin(id, request),
             Outgoing::Answer(message) => self.answered(message),
-            Outgoing::Notification => {}
+            Outgoing::Notification(message) => self.notified(&message),
         }
     }
 
@@ -108,6 +127,7 @@ impl Recorder {
                     let response = self.clean(whole(&mut value, &["result", "error"]));
                     self.tape.lock().cassette.exchanges[position].response = Some(response);
                 }
+                None if self.given_up.contains(id) => {}
                 None => self.stdout(&message.raw),
             },
             Kind::Notification { .. } => {
@@ -134,9 +154,9 @@ impl Recorder {
         self.say(Said { stderr, ..Said::NOTHING });
     }
 
-    /// The process ended.
+    /// The process ended: over what it was asked last, for everything before it lived through.
     pub fn exited(&mut self, exit: Exit) {
-        if let Some((_, position)) = self.open.first() {
+        if let Some((_, position)) = self.open.last() {
             self.tape.lock().cassette.exchanges[*position].exit = Some(exit.into());
         }
         self.open.clear();
@@ -146,6 +166,7 @@ impl Recorder {
         let request = self.clean(request);
         let exchange = Exchange {
             server: self.server.clone(),
+            test: self.test.clone(),
             request,
             during: std::mem::take(&mut self.before),
             response: None,
@@ -156,8 +177,16 @@ impl Recorder {
         self.open.push((id, recorded.cassette.exchanges.len() - 1));
     }
 
+    fn notified(&mut self, message: &Json) {
+        if message["method"] == "notifications/cancelled"
+            && let Some(at) = self.open.iter().position(|(id, _)| *id == message["params"]["requestId"])
+        {
+            self.given_up.push(self.open.remove(at).0);
+        }
+    }
+
     fn say(&mut self, said: Said) {
-        match self.open.first() {
+        match self.open.last() {
             Some((_, position)) => self.tape.lock().cassette.exchanges[*position].during.push(said),
             None => self.before.push(said),
         }

@@ -1,13 +1,13 @@
 //! Playing: a recorded conversation answers in the place of a server.
 
 use super::matching::{Ignored, differences, nearest, told};
-use super::{Cassette, Ended, Exchange, Outgoing, Redact, Said, TMP, replace};
+use super::{Cassette, Ended, Exchange, Outgoing, Redact, Said, TMP, replace, test_label};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::message::{Line, parse_line};
 use crate::mcp::transport::Incoming;
 use crate::source::Json;
 use serde_json::{Map, json};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -20,12 +20,20 @@ struct Shared {
     cassette: Cassette,
     ignored: Ignored,
     redact: OnceLock<Redact>,
-    /// Where each request is recorded, in order.
+    /// Where each request is recorded, in order: of everyone, and of each test.
     places: HashMap<String, Vec<usize>>,
     /// Whether requests of different servers are told apart.
     several: bool,
-    /// How often each request was asked.
-    asked: Mutex<HashMap<String, usize>>,
+    drawn: Mutex<Drawn>,
+}
+
+/// What was played so far.
+#[derive(Default)]
+struct Drawn {
+    /// How often each test asked each request.
+    turns: HashMap<String, usize>,
+    /// The exchanges that were played.
+    played: HashSet<usize>,
 }
 
 impl std::fmt::Debug for Deck {
@@ -41,12 +49,16 @@ impl Deck {
         let several = cassette.exchanges.windows(2).any(|pair| pair[0].server != pair[1].server);
         let mut places: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, exchange) in cassette.exchanges.iter().enumerate() {
-            let key = place_of(&ignored.key(&exchange.request), several.then_some(exchange.server.as_str()));
-            places.entry(key).or_default().push(at);
+            let key = ignored.key(&exchange.request);
+            let server = several.then_some(exchange.server.as_str());
+            places.entry(place_of(&key, server, None)).or_default().push(at);
+            if exchange.test.is_some() {
+                places.entry(place_of(&key, server, exchange.test.as_deref())).or_default().push(at);
+            }
         }
-        let asked = Mutex::default();
+        let drawn = Mutex::default();
         let (path, redact) = (path.to_owned(), OnceLock::new());
-        Deck(Arc::new(Shared { path, cassette, ignored, redact, places, several, asked }))
+        Deck(Arc::new(Shared { path, cassette, ignored, redact, places, several, drawn }))
     }
 
     /// Compares requests without secrets, as they were recorded; the first call counts.
@@ -60,30 +72,40 @@ impl Deck {
             deck: self.clone(),
             server: server.to_owned(),
             tmp: tmp.to_owned(),
+            test: None,
             ready: VecDeque::new(),
             to_come: VecDeque::new(),
             awaits: None,
         }
     }
 
-    /// The next recording of a request; the last one stays.
-    fn draw(&self, server: &str, request: &Json) -> Result<Exchange, Box<Fault>> {
-        let Shared { cassette, ignored, places, several, asked, .. } = &*self.0;
+    /// The next recording of a request; the last one stays. What the same test asked comes first, so that it does not
+    /// matter which other tests run, nor in which order, nor at the same time.
+    fn draw(&self, server: &str, test: Option<&str>, request: &Json) -> Result<Exchange, Box<Fault>> {
+        let Shared { cassette, ignored, places, several, drawn, .. } = &*self.0;
         let key = ignored.key(request);
-        let place = place_of(&key, several.then_some(server));
-        let Some(found) = places.get(&place) else {
+        let server_asked = several.then_some(server);
+        let mut drawn = drawn.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = test.map(|test| place_of(&key, server_asked, Some(test)));
+        if let Some((place, found)) = own.and_then(|place| places.get(&place).map(|found| (place, found))) {
+            let turn = drawn.turns.entry(place).or_insert(0);
+            let at = found.get(*turn).or(found.last()).copied().unwrap_or_default();
+            *turn += 1;
+            drawn.played.insert(at);
+            return Ok(cassette.exchanges[at].clone());
+        }
+        let Some(found) = places.get(&place_of(&key, server_asked, None)) else {
             // The engine's own question whether anybody is there; a recording by an SDK may lack it.
             if request["method"] == "ping" {
                 let response = Some(json!({ "result": {} }));
                 let (server, request) = (server.to_owned(), request.clone());
-                return Ok(Exchange { server, request, during: Vec::new(), response, exit: None });
+                return Ok(Exchange { server, test: None, request, during: Vec::new(), response, exit: None });
             }
             return Err(Box::new(self.miss(&key)));
         };
-        let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
-        let turn = asked.entry(place).or_insert(0);
-        let at = found.get(*turn).or(found.last()).copied().unwrap_or_default();
-        *turn += 1;
+        let fresh = found.iter().find(|at| !drawn.played.contains(*at));
+        let at = fresh.or(found.last()).copied().unwrap_or_default();
+        drawn.played.insert(at);
         Ok(cassette.exchanges[at].clone())
     }
 
@@ -102,8 +124,8 @@ impl Deck {
     }
 }
 
-fn place_of(key: &Json, server: Option<&str>) -> String {
-    format!("{}\n{key}", server.unwrap_or_default())
+fn place_of(key: &Json, server: Option<&str>, test: Option<&str>) -> String {
+    format!("{}\n{}\n{key}", server.unwrap_or_default(), test.unwrap_or_default())
 }
 
 /// What a recorded exchange still has to say.
@@ -118,6 +140,8 @@ pub struct Player {
     deck: Deck,
     server: String,
     tmp: String,
+    /// The test that asks.
+    test: Option<String>,
     ready: VecDeque<Incoming>,
     to_come: VecDeque<Next>,
     /// The request of the server that the client has to answer first, and what it answered then.
@@ -131,12 +155,17 @@ impl std::fmt::Debug for Player {
 }
 
 impl Player {
+    /// What is asked from here on, a test asks.
+    pub fn concerns(&mut self, file: &str, test: &str) {
+        self.test = Some(test_label(&self.deck.0.path, file, test));
+    }
+
     /// Takes a line as the server would.
     pub fn send(&mut self, line: &[u8]) {
         match Outgoing::read(line) {
             Outgoing::Request(id, request) => self.ask(id, request),
             Outgoing::Answer(message) => self.answered(message),
-            Outgoing::Notification => return,
+            Outgoing::Notification(_) => return,
         }
         self.play();
     }
@@ -148,7 +177,7 @@ impl Player {
 
     fn ask(&mut self, id: Json, mut request: Json) {
         self.normalise(&mut request);
-        match self.deck.draw(&self.server, &request) {
+        match self.deck.draw(&self.server, self.test.as_deref(), &request) {
             Ok(Exchange { during, response, exit, .. }) => {
                 self.to_come.extend(during.into_iter().map(Next::Said));
                 self.to_come.extend(response.map(|response| Next::Response(with_id(id, response))));

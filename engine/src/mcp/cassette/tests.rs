@@ -23,7 +23,7 @@ fn plain() -> Redact {
 fn recorded(folder: &Path) -> Cassette {
     let path = folder.join("a.json");
     let hide: Redact = Arc::new(|value| replace(value, "s3cret", "[redacted]"));
-    let tape = Tape::new(&path, hide);
+    let tape = Tape::new(&path, hide).unwrap();
     let mut recorder = tape.recorder("demo", "/tmp/one");
     for (id, text) in [(1, "first s3cret"), (2, "second")] {
         recorder.sent(&line(json!({"jsonrpc": "2.0", "id": id, "method": "read", "params": {"path": "/tmp/one/a"}})));
@@ -115,6 +115,92 @@ fn a_miss_shows_the_nearest_recording() {
 }
 
 #[test]
+fn a_place_with_an_odd_name_is_shown_as_ignore_takes_it() {
+    let asked = json!({"params": {"a-b": {"it's": 1}, "plain_1": [0]}});
+    let found = matching::differences(&json!({"params": {"a-b": {"it's": 2}, "plain_1": [1]}}), &asked);
+    assert_eq!(
+        found,
+        [r"$.params['a-b']['it\'s']: recorded `2`, asked `1`", "$.params.plain_1[0]: recorded `1`, asked `0`"]
+    );
+    for told in found {
+        let (path, _) = told.split_once(": recorded").unwrap();
+        assert_eq!(serde_json_path::JsonPath::parse(path).unwrap().query(&asked).len(), 1, "{path}");
+    }
+}
+
+/// What the server says after a request that was given up belongs to the next one, its death too.
+#[test]
+fn a_request_that_was_given_up_keeps_nothing_that_came_after_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let tape = Tape::new(&folder.path().join("a.json"), plain()).unwrap();
+    let mut recorder = tape.recorder("demo", "/tmp/one");
+    recorder.sent(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "hang"})));
+    recorder.sent(&line(
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1, "reason": "timeout"}}),
+    ));
+    recorder.received(&message(json!({"jsonrpc": "2.0", "id": 1, "result": "late"})));
+    recorder.sent(&line(json!({"jsonrpc": "2.0", "id": 2, "method": "never"})));
+    recorder.sent(&line(json!({"jsonrpc": "2.0", "id": 3, "method": "die"})));
+    recorder.stderr("dying\n");
+    recorder.exited(Exit { code: Some(3), signal: None });
+    tape.save().unwrap();
+    let mut player = player(Cassette::load(&folder.path().join("a.json")).unwrap());
+    for method in ["hang", "never"] {
+        player.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": method})));
+        assert!(player.heard().is_none(), "{method}");
+    }
+    player.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "die"})));
+    assert!(matches!(player.heard(), Some(Incoming::Stderr(said)) if said == "dying\n"));
+    assert!(matches!(player.heard(), Some(Incoming::Exited(Exit { code: Some(3), .. }))));
+}
+
+#[test]
+fn each_test_hears_what_it_heard_whatever_else_is_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("below/a.json");
+    let suite = folder.path().join("s.test.mcp.yml");
+    std::fs::write(&suite, "").unwrap();
+    let suite = suite.to_str().unwrap();
+    let tape = Tape::new(&path, plain()).unwrap();
+    let mut recorder = tape.recorder("demo", "/tmp/one");
+    for (test, count) in [("#tools/a", 1), ("#tools/a", 2), ("#tools/b", 3)] {
+        recorder.concerns(suite, test);
+        recorder.sent(&line(json!({"jsonrpc": "2.0", "id": count, "method": "count"})));
+        recorder.received(&message(json!({"jsonrpc": "2.0", "id": count, "result": count})));
+    }
+    tape.save().unwrap();
+    let cassette = Cassette::load(&path).unwrap();
+    assert_eq!(cassette.exchanges[2].test.as_deref(), Some("../s.test.mcp.yml#tools/b"));
+    let deck = Deck::new(&path, cassette);
+    let ask = |test: Option<&str>| {
+        let mut player = deck.player("demo", "/tmp/two");
+        if let Some(test) = test {
+            player.concerns(suite, test);
+        }
+        player.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "count"})));
+        raw(&mut player)["result"].as_i64().unwrap()
+    };
+    // A test of another name takes what nobody else took.
+    let asked = ["#tools/b", "#tools/a", "#tools/b", "#tools/a", "#tools/a", "#tools/new"].map(|test| ask(Some(test)));
+    assert_eq!(asked, [3, 1, 3, 2, 2, 3]);
+    let deck = Deck::new(&path, Cassette::load(&path).unwrap());
+    let mut player = deck.player("demo", "/tmp/two");
+    player.concerns(suite, "#tools/new");
+    player.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "count"})));
+    assert_eq!(raw(&mut player)["result"], 1);
+}
+
+#[test]
+fn a_tape_that_cannot_be_written_is_none() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    for place in [folder.path().to_owned(), folder.path().join("file/below.json")] {
+        assert!(Tape::new(&place, plain()).is_err(), "{}", place.display());
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left behind");
+}
+
+#[test]
 fn a_corrupt_cassette_is_a_problem_with_a_place() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.json");
@@ -138,7 +224,7 @@ fn an_older_recording_keeps_what_it_ignores() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("below/a.json");
     Cassette { ignore: vec!["$.params.now".into()], ..Cassette::default() }.save(&path).unwrap();
-    let tape = Tape::new(&path, plain());
+    let tape = Tape::new(&path, plain()).unwrap();
     tape.save().unwrap();
     assert_eq!(Cassette::load(&path).unwrap().ignore, ["$.params.now"]);
 }

@@ -2,7 +2,7 @@
 //! missing, is contract drift and never a default.
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::{Map, Value};
 
 /// An answer that carries either a result or an error.
@@ -25,8 +25,7 @@ pub(crate) struct RpcError {
 
 /// Reads one line as the answer to the request `id`; the error says what is wrong with it.
 pub(crate) fn read(line: &[u8], id: u64) -> Result<Answer, String> {
-    let mut fields: Map<String, Value> =
-        serde_json::from_slice(line).map_err(|_| format!("no JSON object: `{}`", excerpt(line)))?;
+    let mut fields: Map<String, Value> = serde_json::from_slice(line).map_err(|error| unreadable(line, &error))?;
     if fields.remove("jsonrpc") != Some(Value::from("2.0")) {
         return Err("`jsonrpc` is not \"2.0\"".to_owned());
     }
@@ -50,6 +49,14 @@ pub(crate) fn read(line: &[u8], id: u64) -> Result<Answer, String> {
 /// A value as a closed shape.
 pub(crate) fn typed<T: DeserializeOwned>(value: Value) -> Result<T, String> {
     serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+/// Why a line is no object: it is none, or one with a value that goes too deep, or is too great a number, for this SDK.
+fn unreadable(line: &[u8], error: &serde_json::Error) -> String {
+    if line.starts_with(b"{") && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
+        return format!("JSON that this SDK cannot read: {error}");
+    }
+    format!("no JSON object: `{}`", excerpt(line))
 }
 
 /// The beginning of a line, for a message.

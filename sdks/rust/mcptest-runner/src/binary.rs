@@ -6,8 +6,14 @@ use std::path::{Path, PathBuf};
 /// The variable that names the binary.
 const VARIABLE: &str = "MCPTEST_BIN";
 
-/// The binary to start, or an error that names both places.
+/// The binary to start, or an error that names both places. A relative path is taken against this process's folder,
+/// wherever the binary is started.
 pub(crate) fn find(given: Option<&Path>) -> Result<PathBuf, Error> {
+    let found = named(given)?;
+    Ok(if found.components().count() > 1 { std::path::absolute(&found).unwrap_or(found) } else { found })
+}
+
+fn named(given: Option<&Path>) -> Result<PathBuf, Error> {
     if let Some(path) = given {
         return Ok(path.to_path_buf());
     }

@@ -8,9 +8,12 @@
 use crate::lanes::native_name;
 use crate::{Error, Options, Outcome, Planned, Session, Status};
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+
+/// The exit code of `cargo test` when tests failed.
+const NOT_PLANNED: u8 = 101;
 
 /// Suite files whose tests `cargo test` runs.
 #[derive(Debug, Clone)]
@@ -32,22 +35,51 @@ impl Suites {
     }
 
     /// Runs the tests as the command line says, and gives the exit code: the body of `main`.
+    ///
+    /// A file that cannot be planned ends it before any test, as code that does not compile would: no filter may hide it.
     pub fn main(self) -> ExitCode {
         let arguments = Arguments::from_args();
-        let trials = self.files.iter().flat_map(|file| self.collect(file.clone(), &arguments)).collect();
-        libtest_mimic::run(&arguments, trials).exit_code()
+        let (mut trials, mut sessions, mut broken) = (Vec::new(), Vec::new(), false);
+        for file in &self.files {
+            match self.collect(file, &arguments) {
+                Ok((tests, session)) => {
+                    trials.extend(tests);
+                    sessions.push((file, session));
+                }
+                Err(error) => {
+                    eprintln!("error: no test of `{}` can run\n{}\n", file.display(), reason(&error));
+                    broken = true;
+                }
+            }
+        }
+        if broken {
+            return ExitCode::from(NOT_PLANNED);
+        }
+        let code = libtest_mimic::run(&arguments, trials).exit_code();
+        for (file, session) in sessions {
+            // Warnings about a suite, and what failed in taking down, which nobody else would show.
+            let said = session.end();
+            if !said.trim().is_empty() {
+                eprintln!("mcptest says of `{}`:\n{}", file.display(), said.trim_end());
+            }
+        }
+        code
     }
 
-    /// The tests of one file; a file that cannot be planned is one test that fails and says why.
-    fn collect(&self, file: PathBuf, arguments: &Arguments) -> Vec<Trial> {
-        let opened = self.options.clone().open().and_then(|session| Ok((session.plan(&file)?, session)));
-        match opened {
-            Ok((tests, session)) => {
-                let session = Arc::new(session);
-                tests.into_iter().map(|test| trial(test, session.clone(), arguments)).collect()
-            }
-            Err(error) => vec![Trial::test(file.display().to_string(), move || Err(failed(&error)))],
-        }
+    /// The tests of one file, and their session.
+    fn collect(&self, file: &Path, arguments: &Arguments) -> Result<(Vec<Trial>, Arc<Session>), Error> {
+        let session = self.options.clone().open()?;
+        let tests = session.plan(file)?;
+        let session = Arc::new(session);
+        Ok((tests.into_iter().map(|test| trial(test, session.clone(), arguments)).collect(), session))
+    }
+}
+
+/// What the binary says of a suite speaks for itself, without the method that was called.
+fn reason(error: &Error) -> String {
+    match error {
+        Error::Rpc { message, .. } => message.clone(),
+        error => error.to_string(),
     }
 }
 
@@ -68,14 +100,10 @@ fn trial(test: Planned, session: Arc<Session>, arguments: &Arguments) -> Trial {
 }
 
 fn judge(outcome: Result<Outcome, Error>) -> Result<Completion, Failed> {
-    let outcome = outcome.map_err(|error| failed(&error))?;
+    let outcome = outcome.map_err(|error| Failed::from(error.to_string()))?;
     match outcome.status {
         Status::Passed => Ok(Completion::Completed),
         Status::Skipped => Ok(Completion::ignored_with(outcome.reason.unwrap_or_default())),
         Status::Failed | Status::Faulted => Err(Failed::from(outcome.text.unwrap_or_default())),
     }
-}
-
-fn failed(error: &Error) -> Failed {
-    Failed::from(error.to_string())
 }

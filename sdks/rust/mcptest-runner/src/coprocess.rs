@@ -53,6 +53,16 @@ impl Coprocess {
         &self.binary_version
     }
 
+    /// Whether the session has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.is_some()
+    }
+
+    /// The end of the binary's stderr; complete once it has ended.
+    pub(crate) fn stderr(&self) -> String {
+        self.process.stderr()
+    }
+
     /// The result of one request, within the limit.
     pub(crate) fn request(&mut self, method: &str, params: Option<Value>, limit: Duration) -> Result<Value, Error> {
         match self.exchange(method, params, limit)? {

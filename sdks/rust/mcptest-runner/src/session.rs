@@ -75,6 +75,10 @@ impl Options {
         let mut command = Command::new(binary::find(self.binary.as_deref())?);
         command.args(["exec", "--connection-server"]).args(&self.server).envs(self.environment);
         if let Some(folder) = &self.folder {
+            if !folder.is_dir() {
+                let missing = format!("cannot start the mcptest binary: there is no folder `{}`", folder.display());
+                return Err(Error::BinaryNotFound(missing));
+            }
             command.current_dir(folder);
         }
         let coprocess = Coprocess::start(&mut command, self.limit.unwrap_or(CALL))?;
@@ -132,6 +136,11 @@ impl Session {
     /// The version of the binary.
     pub fn binary_version(&self) -> String {
         self.lock().binary_version().to_owned()
+    }
+
+    /// The end of what the binary wrote to stderr so far, such as warnings about a suite.
+    pub fn stderr(&self) -> String {
+        self.lock().stderr()
     }
 
     /// Starts the server, if no other call did, and returns its `initialize` result.
@@ -209,11 +218,21 @@ impl Session {
         self.read("mcp.suite.run", Some(json!({ "id": id })), self.limit.unwrap_or(TEST), typed)
     }
 
-    /// Stops the server and the binary.
+    /// Stops the server and the binary; a session that is over already has none.
     pub fn close(self) -> Result<(), Error> {
+        if self.lock().is_over() {
+            return Ok(());
+        }
         self.done("mcp.shutdown", None)?;
         self.lock().end("the session was closed");
         Ok(())
+    }
+
+    /// Ends the session; what the binary wrote to stderr.
+    pub(crate) fn end(&self) -> String {
+        let mut coprocess = self.lock();
+        coprocess.end("the session was closed");
+        coprocess.stderr()
     }
 
     fn typed<T: DeserializeOwned>(&self, method: &str, params: Option<Value>) -> Result<T, Error> {

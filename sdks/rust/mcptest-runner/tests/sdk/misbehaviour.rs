@@ -104,6 +104,29 @@ fn good_answers() {
 }
 
 #[test]
+fn an_answer_that_goes_too_deep_is_no_garbage() {
+    let error = open("deep", 30).and_then(|session| session.call("weather", json!({}))).expect_err("it is not read");
+    assert_eq!(kind(&error), "ContractDrift");
+    assert!(error.to_string().contains("JSON that this SDK cannot read: recursion limit exceeded"), "{error}");
+}
+
+#[test]
+fn a_session_that_is_over_can_be_closed() -> Result<(), Error> {
+    let session = open("ends", 30)?;
+    session.call("weather", json!({})).expect_err("it ends");
+    session.close()
+}
+
+#[test]
+fn a_relative_binary_is_taken_against_our_own_folder() -> Result<(), Error> {
+    let fake = Options::default().binary("../../tests/fake-coprocess").env("FAKE", "fine").env("FAKE_PID", "");
+    assert_eq!(fake.folder("/").open()?.call("weather", json!({}))?.text, "sunny");
+    let error = Options::default().binary("/bin/sh").folder("/nowhere/at/all").open().err().expect("an error");
+    assert_eq!(error.to_string(), "cannot start the mcptest binary: there is no folder `/nowhere/at/all`");
+    Ok(())
+}
+
+#[test]
 fn a_binary_that_cannot_be_started_is_named() {
     let error = Options::default().binary("/nowhere/mcptest").open().err().expect("an error");
     assert!(error.to_string().starts_with("cannot start the mcptest binary `/nowhere/mcptest`: "), "{error}");
