@@ -144,6 +144,12 @@ impl Server {
             }
             Some("tools/call") => return self.call(request, &id, &message, stream),
             Some("ping") => json!({}),
+            Some("tools/list") if self.mode == "headers" => {
+                let heard = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>();
+                let properties = json!({"heard": {"type": "string", "default": heard.join("\n")}});
+                let schema = json!({"type": "object", "properties": properties, "required": ["heard"]});
+                json!({"tools": [{"name": "echo", "inputSchema": schema}]})
+            }
             Some("tools/list") => json!({"tools": []}),
             _ if id.is_null() => return plain(stream, "202 Accepted", "text/plain", "", b""),
             _ => {

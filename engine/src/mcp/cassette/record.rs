@@ -17,6 +17,8 @@ pub struct Tape(Arc<Mutex<Recorded>>);
 struct Recorded {
     path: PathBuf,
     redact: Redact,
+    /// Secrets that came up: tokens that were fetched.
+    learnt: Vec<String>,
     cassette: Cassette,
 }
 
@@ -31,7 +33,7 @@ impl Tape {
     pub fn new(path: &Path, redact: Redact) -> Tape {
         let ignore = Cassette::load(path).map(|old| old.ignore).unwrap_or_default();
         let cassette = Cassette { ignore, ..Cassette::default() };
-        Tape(Arc::new(Mutex::new(Recorded { path: path.to_owned(), redact, cassette })))
+        Tape(Arc::new(Mutex::new(Recorded { path: path.to_owned(), redact, learnt: Vec::new(), cassette })))
     }
 
     /// A recorder for one connection; `tmp` is the folder behind `${tmp}`.
@@ -49,7 +51,7 @@ impl Tape {
     pub fn save(&self) -> io::Result<usize> {
         let recorded = self.lock();
         let mut value = serde_json::to_value(&recorded.cassette.exchanges)?;
-        (recorded.redact)(&mut value);
+        (recorded.redact)(&mut value, &recorded.learnt);
         let exchanges: Vec<Exchange> = serde_json::from_value(value)?;
         let count = exchanges.len();
         Cassette { exchanges, ..recorded.cassette.clone() }.save(&recorded.path)?;
@@ -90,6 +92,7 @@ impl Recorder {
             Incoming::Noise(line) => self.stdout(line),
             Incoming::Stderr(text) => self.stderr(text),
             Incoming::Exited(exit) => self.exited(*exit),
+            Incoming::Secret(value) => self.tape.lock().learnt.push(value.clone()),
             _ => {}
         }
     }
