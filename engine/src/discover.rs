@@ -33,6 +33,8 @@ pub struct Survey {
     pub protocol_version: Option<String>,
     /// Its tools, prompts, resources and templates, in its own order.
     pub items: Vec<Item>,
+    /// Lists that did not come to their end, of what, and why.
+    pub unlisted: Vec<(Kind, String)>,
 }
 
 /// Something that a step can be written for.

@@ -144,6 +144,12 @@ impl Server {
             }
             Some("tools/call") => return self.call(request, &id, &message, stream),
             Some("ping") => json!({}),
+            Some("tools/list") if self.mode == "headers" => {
+                let heard = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect::<Vec<_>>();
+                let properties = json!({"heard": {"type": "string", "default": heard.join("\n")}});
+                let schema = json!({"type": "object", "properties": properties, "required": ["heard"]});
+                json!({"tools": [{"name": "echo", "inputSchema": schema}]})
+            }
             Some("tools/list") => json!({"tools": []}),
             _ if id.is_null() => return plain(stream, "202 Accepted", "text/plain", "", b""),
             _ => {
@@ -174,7 +180,16 @@ impl Server {
         let json = "application/json";
         match self.mode.as_str() {
             "plain-error" => plain(stream, "500 Internal Server Error", "text/plain", "", b"the database is down"),
-            "gateway" => plain(stream, "401 Unauthorized", json, "", br#"{"error":"invalid_token"}"#),
+            "gateway" => {
+                let wanted = "www-authenticate: Bearer realm=\"mcp\"\r\n";
+                plain(stream, "401 Unauthorized", json, wanted, br#"{"error":"invalid_token"}"#)
+            }
+            "busy" => plain(stream, "429 Too Many Requests", "text/plain", "retry-after: 30\r\n", b"slow down"),
+            "cut-event" => {
+                stream.write_all(EVENTS)?;
+                chunk(stream, &format!("data: {}\n", text_result(id, echoed)))?;
+                stream.write_all(b"0\r\n\r\n")
+            }
             "packed" => plain(stream, "200 OK", json, "content-encoding: gzip\r\n", b"\x1f\x8b\x08"),
             "truncated-sse" => {
                 stream.write_all(EVENTS)?;
@@ -192,6 +207,10 @@ impl Server {
             "wrong-type" => plain(stream, "200 OK", "text/html", "", text_result(id, echoed).as_bytes()),
             "session-lost" if calls == 0 || request.header("mcp-session-id") == Some("session-1") => {
                 plain(stream, "404 Not Found", "text/plain", "", b"no such session")
+            }
+            "session-lost-rpc" if calls == 0 || request.header("mcp-session-id") == Some("session-1") => {
+                let body = br#"{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}"#;
+                plain(stream, "404 Not Found", json, "", body)
             }
             "redirect-loop" => {
                 let to = format!("location: http://{}/mcp\r\n", request.header("host").unwrap_or_default());
@@ -212,7 +231,7 @@ impl Server {
             }
             "endless-comments" => {
                 stream.write_all(EVENTS_UNTIL_CLOSED)?;
-                endless(stream, &": still here\n\n".repeat(1000))
+                endless(stream, &":\n".repeat(1 << 15))
             }
             "endless-events" => {
                 stream.write_all(EVENTS_UNTIL_CLOSED)?;
@@ -272,7 +291,7 @@ fn modern(request: &Request, stream: &mut TcpStream) -> std::io::Result<()> {
     if method == "initialize" || method.starts_with("notifications/") {
         return refuse(stream, -32022, "there is no such thing", json!({"supported": ["2026-07-28"]}));
     }
-    let named = params["name"].as_str().or(params["uri"].as_str());
+    let named = ["name", "uri", "taskId"].iter().find_map(|key| params[*key].as_str());
     let said = [
         (request.header("mcp-protocol-version"), params["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str()),
         (request.header("mcp-method"), Some(method)),
@@ -297,6 +316,7 @@ fn modern(request: &Request, stream: &mut TcpStream) -> std::io::Result<()> {
             }
             task
         }
+        "tools/call" if named == Some("dream") => json!({"content": [], "resultType": "dreaming"}),
         "server/discover" => json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}),
         "tools/list" => json!({"tools": [tool("headers", "City"), tool("broken", "not a header")]}),
         "tools/call" => {

@@ -35,12 +35,16 @@ HTTP instead of stdio
                            plain-error, truncated-sse, slow-body, wrong-type, session-lost, redirect-loop, huge,
                            half-closed, no-http, endless-body|-error|-event|-comments|-events,
                            resume (the stream ends before the answer), resume-refused, close-after, gateway (an error
-                           that is no JSON-RPC), packed; close-each: every connection serves one request;
+                           that is no JSON-RPC), packed, busy (429), cut-event (the stream ends without an empty line),
+                           session-lost-rpc (the 404 is JSON-RPC);
+                           close-each: every connection serves one request;
                            sse, sse-ends, sse-elsewhere: the transport of 2024-11-05;
                            modern: all of it is 2026-07-28, and headers must match
 
 answers
   --hang-on METHOD         never answers METHOD (repeatable)
+  --refuse METHOD          answers METHOD with an error (repeatable)
+  --odd-names              lists a tool whose names mean something in a suite
   --crash-at N             exits with code 70 at the n-th request, `initialize` being the first
   --late MS                answers the first tools/call that much later; the others at once
   --out-of-order           answers pairs of tools/call in reverse; a single one after 100 ms
@@ -98,6 +102,8 @@ pub(crate) struct Options {
     pub(crate) http: Option<u16>,
     pub(crate) http_mode: String,
     pub(crate) hang_on: Vec<String>,
+    pub(crate) refuse: Vec<String>,
+    pub(crate) odd_names: bool,
     pub(crate) crash_at: Option<usize>,
     pub(crate) late: Option<Duration>,
     pub(crate) out_of_order: bool,
@@ -157,6 +163,7 @@ impl Options {
             "--discover-exits" => &mut self.discover_exits,
             "--discover-twice" => &mut self.discover_twice,
             "--init-once" => &mut self.init_once,
+            "--odd-names" => &mut self.odd_names,
             "--out-of-order" => &mut self.out_of_order,
             "--wrong-id" => &mut self.wrong_id,
             "--duplicate-reply" => &mut self.duplicate_reply,
@@ -194,6 +201,7 @@ impl Options {
             "--http" => self.http = Some(number(flag, &value)?),
             "--http-mode" => self.http_mode = value,
             "--hang-on" => self.hang_on.push(value),
+            "--refuse" => self.refuse.push(value),
             "--crash-at" => self.crash_at = Some(number(flag, &value)?),
             "--late" => self.late = Some(millis(flag, &value)?),
             "--huge-line" => self.huge_line = Some(number(flag, &value)?),

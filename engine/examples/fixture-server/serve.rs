@@ -101,9 +101,13 @@ impl Server {
             }
             modern::Reply::Pass => {}
         }
+        if options.refuse.iter().any(|refused| refused == method) {
+            return self.fail(id, -32603, "not today");
+        }
         match method {
             "initialize" => self.initialize(id, params),
             "ping" => self.reply(id, json!({})),
+            "tools/list" if options.odd_names => self.reply(id, tools::odd()),
             "tools/list" => self.reply(id, tools::list(params, options.page_size)),
             "tools/call" => self.call(id, params),
             "resources/list" => {

@@ -47,6 +47,13 @@ pub(crate) enum Outcome {
     Ask(String, Value),
 }
 
+/// A tool whose names mean something in YAML and in suites.
+pub(crate) fn odd() -> Value {
+    let properties = json!({"${x}": {"const": "${tmp}"}, "$gt": {"type": "integer"}, "a: b": {"type": "string"}});
+    let schema = json!({"type": "object", "properties": properties, "required": ["${x}", "$gt", "a: b"]});
+    json!({"tools": [{"name": "echo_json", "inputSchema": {"type": "object"}}, {"name": "match:${x}: #'\"\n-", "inputSchema": schema}]})
+}
+
 /// The result of `tools/list`, in pages if so wanted.
 pub(crate) fn list(params: &Value, page_size: Option<usize>) -> Value {
     let start = params["cursor"].as_str().and_then(|cursor| cursor.parse().ok()).unwrap_or(0).min(TOOLS.len());

@@ -82,6 +82,12 @@ pub(super) fn call(args: &CallArgs, talk: &Talk) -> u8 {
 /// The method and its parameters.
 fn request(args: &CallArgs) -> Result<(String, Option<Json>), String> {
     let mut words = args.words.iter();
+    if args.method.starts_with("notifications/") {
+        return Err(format!(
+            "`{}` is a notification, and nothing answers it\nhint: a suite sends one with `notify: {{ method: {} }}`",
+            args.method, args.method
+        ));
+    }
     let is_tool = !args.method.contains('/') && args.method != "ping";
     let (method, name) = if is_tool { ("tools/call", Some(&args.method)) } else { (args.method.as_str(), None) };
     let mut params = Map::new();

@@ -5,10 +5,11 @@ use crate::config::{self, Config};
 use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 use crate::discover::{Call, survey};
 use crate::event::redact::Redactor;
-use crate::mcp::connection::{Connection, Witness};
+use crate::mcp::connection::{Connection, Witness, plain};
+use crate::mcp::era::{MODERN, Protocol};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::instance;
-use crate::mcp::lifecycle::{self, Introduction};
+use crate::mcp::lifecycle::{self, Introduction, REVISIONS};
 use crate::mcp::message::{Kind, Message};
 use crate::reporter::visible::visible;
 use crate::source::Json;
@@ -16,7 +17,7 @@ use crate::suite::Setting;
 use crate::suite::environment::Environment;
 use crate::suite::server::{Server, Tmp};
 use clap::Args;
-use serde_json::json;
+use serde_json::{Map, json};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -40,7 +41,10 @@ pub(super) struct ServerArgs {
     /// Which of the config's `servers`
     #[arg(long, short, value_name = "NAME")]
     server: Option<String>,
-    /// How long the server may take to answer: 500ms, 30s, 2m
+    /// The protocol: auto, legacy, modern or a revision [default: the config's, or legacy]
+    #[arg(long, value_name = "WORD", value_parser = protocol)]
+    protocol: Option<String>,
+    /// How long the server may take to answer, and to start, if that is longer than its config says: 500ms, 30s, 2m
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(super) timeout: Option<Duration>,
     /// The URL of a running server
@@ -49,6 +53,15 @@ pub(super) struct ServerArgs {
     /// The server to start, when no config names one
     #[arg(last = true, value_name = "SERVER COMMAND")]
     command: Vec<String>,
+}
+
+/// A word that `protocol` takes in a config.
+fn protocol(word: &str) -> Result<String, String> {
+    let known = || ["auto", "legacy", "modern"].into_iter().chain(REVISIONS).chain(MODERN);
+    match known().any(|known| known == word) {
+        true => Ok(word.to_owned()),
+        false => Err(format!("it is one of {}", known().collect::<Vec<_>>().join(", "))),
+    }
 }
 
 /// The server that was meant, and where it came from.
@@ -75,13 +88,31 @@ impl ServerArgs {
         let config = path.and_then(|path| config::file::load(&path, &setting, &mut diagnostics)).unwrap_or_default();
         let chosen = if diagnostics.has_errors() { None } else { self.pick(&config, &setting, &mut diagnostics) };
         screen::tell_problems(&diagnostics, talk);
-        let Some((server, written)) = chosen else { return Err(BAD_INPUT) };
+        let Some((mut server, mut written)) = chosen else { return Err(BAD_INPUT) };
+        let defined = written.as_mut().and_then(Json::as_object_mut);
+        self.adjust(Arc::make_mut(&mut server), defined);
         let named = config.secrets.iter().filter_map(|name| environment.get(name).map(str::to_owned));
         let secret = |name: &str| SECRET_NAMES.iter().any(|end| name.to_ascii_uppercase().ends_with(end));
         let looks_so = environment.names().filter(|name| secret(name)).filter_map(|name| environment.get(name));
         let looks_so: Vec<String> = looks_so.map(str::to_owned).collect();
         let redactor = Redactor::new(named.chain(server.secrets.iter().cloned()).chain(looks_so));
         Ok(Chosen { server, written, redactor: Rc::new(redactor) })
+    }
+
+    /// Puts the options over what the server says of itself, and into what is written of one that no config defines.
+    fn adjust(&self, server: &mut Server, defined: Option<&mut Map<String, Json>>) {
+        let mut further = Map::new();
+        if let Some(word) = &self.protocol {
+            server.protocol = Protocol::of(word);
+            further.insert("protocol".to_owned(), json!(word));
+        }
+        if let Some(timeout) = self.timeout.filter(|timeout| *timeout > server.startup_timeout) {
+            server.startup_timeout = timeout;
+            further.insert("startupTimeout".to_owned(), json!(plain(timeout)));
+        }
+        if let Some(defined) = defined {
+            defined.extend(further);
+        }
     }
 
     fn pick(

@@ -4,6 +4,7 @@ use super::client::{SAMPLED, Seen, ServerArgs, converse};
 use super::{BAD_INPUT, FAILED, OK, Talk, screen};
 use crate::discover::survey::{self, REVIEW};
 use crate::discover::{Call, Item, Kind, Survey, Tried, write};
+use crate::mcp::connection::Witness;
 use crate::reporter::text::count;
 use crate::source::Json;
 use crate::suite::environment::Environment;
@@ -81,6 +82,7 @@ pub(super) fn discover(args: &DiscoverArgs, talk: &Talk) -> u8 {
         if taken(&file, args.force) {
             return Ok(refuse(&file));
         }
+        survey.unlisted.iter().for_each(|(_, why)| conversation.seen.note(why.clone()));
         let frame = write::Frame {
             file: &file,
             server: written.clone(),

@@ -89,7 +89,7 @@ pub(super) fn run(mut args: RunArgs, talk: &Talk) -> u8 {
 /// The cassette that is recorded or played; servers with a cassette of their own learn what is secret, too.
 fn reel(args: &RunArgs, loaded: &Loaded) -> Result<Option<Reel>, Box<Diagnostic>> {
     let redactor = loaded.redactor();
-    let redact: Redact = Arc::new(move |value| redactor.json(value));
+    let redact: Redact = Arc::new(move |value, learnt| redactor.json_with(value, learnt));
     for case in loaded.plan.files.iter().flat_map(|file| &file.cases) {
         if let Some(deck) = &case.server.cassette {
             deck.hide(redact.clone());

@@ -30,9 +30,9 @@ impl Hidden {
     /// Hides what is known when it is called.
     pub(super) fn redact(&self) -> Redact {
         let hidden = self.clone();
-        Arc::new(move |value| {
+        Arc::new(move |value, learnt| {
             let redactor = hidden.lock().redactor.clone();
-            redactor.json(value);
+            redactor.json_with(value, learnt);
         })
     }
 

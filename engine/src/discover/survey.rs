@@ -4,7 +4,7 @@ use super::{Call, Item, Kind, Survey, TMP, Tried};
 use crate::mcp::connection::{Connection, Witness};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::instance::instance;
-use crate::mcp::lifecycle::Introduction;
+use crate::mcp::lifecycle::{self, Introduction};
 use crate::mcp::message::Kind as Message;
 use crate::mcp::mirror;
 use crate::mcp::uri_template;
@@ -15,6 +15,10 @@ use std::time::Duration;
 
 /// How many pages a list may have.
 const MOST_PAGES: usize = 1000;
+/// How long a list is waited for that the server does not say it has.
+const UNDECLARED: Duration = Duration::from_secs(5);
+/// A server without a list answers so.
+const METHOD_NOT_FOUND: i64 = -32601;
 /// Why a tool that may change something is not called.
 pub const REVIEW: &str = "review the arguments first";
 
@@ -49,9 +53,16 @@ pub async fn list(
     witness: &mut dyn Witness,
 ) -> Result<Survey, Fault> {
     let mut asking = Asking { connection, options, witness, gone: None };
-    let mut items: Vec<Item> = Vec::new();
-    for (method, key, read) in LISTS {
-        items.extend(asking.list(method, key).await?.iter().filter_map(read));
+    let (mut items, mut unlisted) = (Vec::new(), Vec::new());
+    for (kind, method, key, read) in LISTS {
+        let capability = method.split('/').next().unwrap_or_default();
+        let declared = introduction.result.pointer(&format!("/capabilities/{capability}")).is_some();
+        let patience = if declared { options.timeout } else { options.timeout.min(UNDECLARED) };
+        let (listed, trouble) = asking.list(method, key, patience).await?;
+        items.extend(listed.iter().filter_map(read));
+        // What a server never said that it has may be missing.
+        let trouble = trouble.filter(|_| declared);
+        unlisted.extend(trouble.map(|why| (kind, format!("`{method}` did not come to its end: {why}"))));
     }
     if connection.modern().is_some() && connection.transport.http().is_some() {
         // A client must not use a tool whose headers it cannot make.
@@ -60,7 +71,7 @@ pub async fn list(
         }
     }
     let Introduction { server_info, protocol_version, .. } = introduction;
-    Ok(Survey { server_info, protocol_version, items })
+    Ok(Survey { server_info, protocol_version, items, unlisted })
 }
 
 /// Tries everything that may be tried.
@@ -88,11 +99,11 @@ pub async fn again(connection: &mut Connection, survey: &mut Survey, options: &O
 type Read = fn(&Json) -> Option<Item>;
 
 /// What is listed, in the order of the suite.
-const LISTS: [(&str, &str, Read); 4] = [
-    ("tools/list", "tools", tool),
-    ("resources/list", "resources", resource),
-    ("resources/templates/list", "resourceTemplates", template),
-    ("prompts/list", "prompts", prompt),
+const LISTS: [(Kind, &str, &str, Read); 4] = [
+    (Kind::Tool, "tools/list", "tools", tool),
+    (Kind::Resource, "resources/list", "resources", resource),
+    (Kind::Template, "resources/templates/list", "resourceTemplates", template),
+    (Kind::Prompt, "prompts/list", "prompts", prompt),
 ];
 
 struct Asking<'a> {
@@ -104,27 +115,40 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Every page of a list; a server that does not know the list has nothing in it.
-    async fn list(&mut self, method: &str, key: &str) -> Result<Vec<Json>, Fault> {
+    /// Every page of a list, and why there may be more of it; a server that does not know the list has nothing in it.
+    async fn list(
+        &mut self,
+        method: &str,
+        key: &str,
+        patience: Duration,
+    ) -> Result<(Vec<Json>, Option<String>), Fault> {
         let (mut all, mut cursors, mut cursor) = (Vec::new(), HashSet::new(), None::<String>);
         loop {
             let params = cursor.as_ref().map_or_else(|| json!({}), |cursor| json!({"cursor": cursor}));
-            let Ok(mut result) = self.ask(method, params).await? else { return Ok(all) };
-            if let Some(Json::Array(items)) = result.get_mut(key).map(Json::take) {
-                all.extend(items);
+            let mut result = match self.ask(method, params, patience).await {
+                Ok(Ok(result)) => result,
+                Ok(Err(error)) => {
+                    let unknown = error.get("code").and_then(Json::as_i64) == Some(METHOD_NOT_FOUND);
+                    return Ok((all, (!unknown).then(|| lifecycle::error_text(&error))));
+                }
+                Err(fault) if survives(&fault) => return Ok((all, Some(fault.message))),
+                Err(fault) => return Err(fault),
+            };
+            match result.get_mut(key).map(Json::take) {
+                Some(Json::Array(items)) => all.extend(items),
+                _ => return Ok((all, Some(format!("the result has no list of `{key}`")))),
             }
             cursor = result.get("nextCursor").and_then(Json::as_str).map(str::to_owned);
-            let Some(next) = &cursor else { return Ok(all) };
+            let Some(next) = &cursor else { return Ok((all, None)) };
             if !cursors.insert(next.clone()) || cursors.len() > MOST_PAGES {
-                let message = format!("the pages of `{method}` never end: the cursor `{next}` came twice");
-                return Err(Fault::new(Code::MalformedResponse, message));
+                return Ok((all, Some(format!("the cursor `{next}` came twice"))));
             }
         }
     }
 
     /// A result, or an error of the server.
-    async fn ask(&mut self, method: &str, params: Json) -> Result<Result<Json, Json>, Fault> {
-        let answer = self.connection.request(method, Some(params), self.options.timeout, self.witness).await?;
+    async fn ask(&mut self, method: &str, params: Json, patience: Duration) -> Result<Result<Json, Json>, Fault> {
+        let answer = self.connection.request(method, Some(params), patience, self.witness).await?;
         let body = answer.body().map_err(|malformed| {
             Fault::new(Code::MalformedResponse, format!("the answer to `{method}` cannot be read: {malformed}"))
         })?;
@@ -160,17 +184,22 @@ impl Asking<'_> {
             Kind::Resource => ("resources/read", json!({"uri": item.name})),
             Kind::Template => ("resources/read", json!({"uri": uri_template::expand(&item.name, &item.args)})),
         };
-        match self.ask(method, params).await {
+        match self.ask(method, params, self.options.timeout).await {
             Ok(Ok(result)) => Tried::Result(without_tmp(result, &self.options.tmp), None),
             Ok(Err(error)) => Tried::Error(without_tmp(error, &self.options.tmp)),
             Err(fault) => {
-                if fault.code != Code::Timeout {
+                if !survives(&fault) {
                     self.gone = Some(format!("not tried: the server was gone after `{}`", item.name));
                 }
                 Tried::Not(format!("when it was tried, {}", fault.message))
             }
         }
     }
+}
+
+/// Whether a server that failed like this can be asked something else.
+fn survives(fault: &Fault) -> bool {
+    matches!(fault.code, Code::Timeout | Code::MalformedResponse | Code::HttpError)
 }
 
 /// The value with a mark in place of the folder that only this session has.

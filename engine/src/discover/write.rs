@@ -4,6 +4,7 @@ use super::value::{expectation, literal};
 use super::yaml::{comment, entry, flow, scalar};
 use super::{Item, Kind, Survey, TMP, Tried};
 use crate::event::redact::Redactor;
+use crate::mcp::era::MODERN;
 use crate::source::Json;
 use crate::suite::environment::Environment;
 use serde_json::json;
@@ -32,11 +33,21 @@ pub struct Frame<'a> {
 const MOST_VARIABLES: usize = 2;
 
 impl Frame<'_> {
-    /// Whether a value must not be written down.
-    fn is_private(&self, value: &Json) -> bool {
+    /// The value without secrets.
+    fn public(&self, value: &Json) -> Json {
         let mut shown = value.clone();
         self.redactor.json(&mut shown);
-        if shown != *value {
+        shown
+    }
+
+    /// Whether what an item is called by, or called with, holds a secret.
+    fn hides(&self, item: &Item) -> bool {
+        *self.redactor.text(&item.name) != *item.name || self.public(&item.args) != item.args
+    }
+
+    /// Whether a value must not be written down.
+    fn is_private(&self, value: &Json) -> bool {
+        if self.public(value) != *value {
             return true;
         }
         let text = value.to_string();
@@ -63,11 +74,18 @@ pub fn suite(survey: &Survey, frame: &Frame<'_>) -> String {
     text.push_str(&format!("#\n#   mcptest run {}\n\n", frame.file));
     text.push_str(&entry(0, "description", &Json::String(frame.redactor.text(&description).into_owned())));
     if let Some(server) = &frame.server {
-        text.push_str(&entry(0, "server", server));
+        let shown = frame.public(server);
+        if shown != *server {
+            text.push_str("# What is redacted here was secret: a variable of the environment can take its place.\n");
+        }
+        text.push_str(&entry(0, "server", &shown));
     }
     if let Some(respond) = &frame.respond {
         text.push_str("# What the server is told when it asks for a model, the user or folders.\n");
         text.push_str(&entry(0, "respond", respond));
+    }
+    for (_, why) in &survey.unlisted {
+        text.push_str(&format!("\n{}", comment(0, &frame.redactor.text(&format!("Something is missing here: {why}")))));
     }
     let mut any = false;
     for (lane, kinds) in
@@ -80,20 +98,27 @@ pub fn suite(survey: &Survey, frame: &Frame<'_>) -> String {
         any = true;
         text.push_str(&format!("\n{lane}:\n"));
         for kind in kinds {
-            text.push_str(&listing(*kind, &items));
+            let whole = !survey.unlisted.iter().any(|(unlisted, _)| unlisted == kind);
+            let told = |item: &&&Item| *frame.redactor.text(&item.name) == *item.name;
+            let told: Vec<&Item> = items.iter().filter(told).copied().collect();
+            text.push_str(&listing(*kind, &told, whole));
         }
         items.iter().for_each(|item| text.push_str(&test(item, frame)));
     }
     if !any {
-        text.push_str(
-            "\n# The server lists no tools, resources or prompts.\ntests:\n  - it: answers\n    ping: true\n",
-        );
+        let modern = survey.protocol_version.as_deref().is_some_and(|revision| MODERN.contains(&revision));
+        let asks = match modern {
+            true => "request: { method: server/discover, params: { _meta: \"${session:meta}\" } }",
+            false => "ping: true",
+        };
+        let lists = "\n# The server lists no tools, resources or prompts.\n";
+        text.push_str(&format!("{lists}tests:\n  - it: answers\n    {asks}\n"));
     }
     text.replace(TMP, "${tmp}")
 }
 
-/// A test that everything of a kind is listed.
-fn listing(kind: Kind, items: &[&Item]) -> String {
+/// A test that everything of a kind is listed; it is skipped where the list did not come to its end.
+fn listing(kind: Kind, items: &[&Item], whole: bool) -> String {
     let (word, key, name) = match kind {
         Kind::Tool => ("tools", "tools", "name"),
         Kind::Resource => ("resources", "resources", "uri"),
@@ -106,7 +131,8 @@ fn listing(kind: Kind, items: &[&Item]) -> String {
         return String::new();
     }
     let expect = json!({"result": {"$partial": {key: names}}});
-    format!("  - it: lists its {word}\n    list: {word}\n{}", entry(4, "expect", &expect))
+    let skip = if whole { "" } else { "    skip: the list did not come to its end\n" };
+    format!("  - it: lists its {word}\n{skip}    list: {word}\n{}", entry(4, "expect", &expect))
 }
 
 fn test(item: &Item, frame: &Frame<'_>) -> String {
@@ -120,13 +146,16 @@ fn test(item: &Item, frame: &Frame<'_>) -> String {
         Kind::Template => ("reads", "template"),
         Kind::Prompt => ("renders", "prompt"),
     };
-    text.push_str(&format!("  - it: {}\n", scalar(&format!("{verb} {}", item.name.replace("${", "$${")))));
-    if let Tried::Not(why) = &item.tried {
-        text.push_str(&entry(4, "skip", &Json::String(frame.redactor.text(why).into_owned())));
+    let name = frame.redactor.text(&item.name).into_owned();
+    text.push_str(&format!("  - it: {}\n", scalar(&format!("{verb} {}", name.replace("${", "$${")))));
+    match &item.tried {
+        Tried::Not(why) => text.push_str(&entry(4, "skip", &Json::String(frame.redactor.text(why).into_owned()))),
+        _ if frame.hides(item) => text.push_str("    skip: what is redacted here was secret\n"),
+        _ => {}
     }
-    text.push_str(&format!("    {key}: {}\n", flow(&Json::String(item.name.clone()))));
+    text.push_str(&format!("    {key}: {}\n", flow(&Json::String(name))));
     if item.args.as_object().is_some_and(|args| !args.is_empty()) {
-        text.push_str(&entry(4, "args", &item.args));
+        text.push_str(&entry(4, "args", &frame.public(&item.args)));
     }
     if item.task {
         text.push_str("    task: true\n");

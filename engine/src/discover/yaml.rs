@@ -7,9 +7,9 @@ const WIDTH: usize = 110;
 
 /// `key: value`, indented, with its line end.
 pub(super) fn entry(indent: usize, key: &str, value: &Json) -> String {
-    let line = format!("{:indent$}{}: {}\n", "", scalar(key), flow(value));
+    let line = format!("{:indent$}{}: {}\n", "", named(key), flow(value));
     let spread = line.chars().count() > WIDTH && matches!(value, Json::Object(_) | Json::Array(_)) && !is_empty(value);
-    if spread { format!("{:indent$}{}:\n{}", "", scalar(key), block(indent + 2, value)) } else { line }
+    if spread { format!("{:indent$}{}:\n{}", "", named(key), block(indent + 2, value)) } else { line }
 }
 
 fn block(indent: usize, value: &Json) -> String {
@@ -27,15 +27,20 @@ fn is_empty(value: &Json) -> bool {
 /// A value on one line.
 pub(super) fn flow(value: &Json) -> String {
     match value {
-        Json::String(text) => scalar(&text.replace("${", "$${")),
+        Json::String(text) => named(text),
         Json::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
         Json::Object(members) if members.is_empty() => "{}".to_owned(),
         Json::Object(members) => {
-            let member = |(key, value): (&String, &Json)| format!("{}: {}", scalar(key), flow(value));
+            let member = |(key, value): (&String, &Json)| format!("{}: {}", named(key), flow(value));
             format!("{{ {} }}", members.iter().map(member).collect::<Vec<_>>().join(", "))
         }
         other => other.to_string(),
     }
+}
+
+/// A text or a key in which nothing is taken for a variable.
+fn named(text: &str) -> String {
+    scalar(&text.replace("${", "$${"))
 }
 
 /// A text: as it is where YAML takes it for nothing else, in double quotes otherwise.
@@ -92,7 +97,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_text_comes_back(text in any::<String>(), key in any::<String>()) {
-            let value = json!({key: [text.replace("${", "")]});
+            let value = json!({key.replace("${", ""): [text.replace("${", "")]});
             let written = entry(0, "k", &value);
             prop_assert_eq!(read(&written), json!({"k": value}));
         }

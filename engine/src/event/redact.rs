@@ -182,6 +182,14 @@ impl Redactor {
         self.last = Some((seen, test.clone()));
     }
 
+    /// Takes out of a value what is known, and these, which came up since.
+    pub fn json_with(&self, value: &mut Json, learnt: &[String]) {
+        if learnt.is_empty() {
+            return self.json(value);
+        }
+        Redactor::new(self.secrets.iter().chain(learnt)).json(value);
+    }
+
     /// Takes the secrets out of a value, in place.
     pub fn json(&self, value: &mut Json) {
         match value {

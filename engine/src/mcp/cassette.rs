@@ -61,8 +61,8 @@ pub struct Spool {
     pub tmp: String,
 }
 
-/// Takes secrets out of a value.
-pub type Redact = Arc<dyn Fn(&mut Json) + Send + Sync>;
+/// Takes secrets out of a value: those that were known from the beginning, and these, which came up since.
+pub type Redact = Arc<dyn Fn(&mut Json, &[String]) + Send + Sync>;
 
 /// A recorded conversation.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -374,7 +374,7 @@ impl Connection {
             Incoming::Note(note) => witness.note(note),
             Incoming::Secret(value) => witness.secret(value),
             Incoming::Ended(ended) => {
-                if let Some(refusal) = ended.refusal() {
+                if let Some(refusal) = ended.refusal().filter(|_| !ended.answered) {
                     witness.note(refusal);
                 }
             }

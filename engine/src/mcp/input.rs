@@ -10,6 +10,9 @@ use serde_json::{Map, json};
 /// How often a server may ask before it is taken to never stop.
 pub const MOST_ROUNDS: usize = 16;
 
+/// The types of results; the last one is that of an extension.
+const KNOWN_TYPES: [&str; 3] = ["complete", "input_required", "task"];
+
 /// A result that asks for input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
@@ -84,6 +87,19 @@ pub fn asked(answer: &Message) -> Option<Asked> {
     }
     let result = answer.body().ok()?;
     (result.get("resultType")? == "input_required").then(|| Asked::of(&result))
+}
+
+/// The type of a result, when it is none that the protocol or its extensions know.
+pub fn unknown_type(answer: &Message) -> Option<String> {
+    let Kind::Response { is_error: false, .. } = answer.kind else { return None };
+    if !answer.body_text()?.contains("resultType") {
+        return None;
+    }
+    match answer.body().ok()?.get("resultType")? {
+        Json::String(kind) if KNOWN_TYPES.contains(&kind.as_str()) => None,
+        Json::String(kind) => Some(kind.clone()),
+        other => Some(other.to_string()),
+    }
 }
 
 /// Why nothing more is answered.

@@ -4,6 +4,8 @@
 //! Only what is required is filled in, so that the value stays small enough to be read and changed by a person. References
 //! are followed inside the schema and never outside of it, and only so deep.
 
+mod number;
+mod pattern;
 mod text;
 
 use crate::source::Json;
@@ -72,8 +74,8 @@ impl Maker<'_> {
             "object" => self.object(schema, depth),
             "array" => self.array(schema, name, depth),
             "string" => Json::String(text::text(schema, name)),
-            "integer" => number(schema, true),
-            "number" => number(schema, false),
+            "integer" => number::number(schema, true),
+            "number" => number::number(schema, false),
             "boolean" => json!(false),
             "null" => Json::Null,
             // Anything goes, and text says best what is meant.
@@ -102,8 +104,7 @@ impl Maker<'_> {
     }
 
     fn resolve(&self, reference: &str) -> Option<&Json> {
-        let pointer = reference.strip_prefix('#')?;
-        self.root.pointer(&pointer.replace("%24", "$").replace("%20", " "))
+        self.root.pointer(&unescaped(reference.strip_prefix('#')?)?)
     }
 
     /// The first option of `anyOf` or `oneOf` that is more than `null`.
@@ -133,13 +134,42 @@ impl Maker<'_> {
         for name in required.into_iter().filter(|name| !properties.contains_key(*name)) {
             made.insert(name.to_owned(), Json::String(text::text(&json!({}), name)));
         }
+        let least = schema.get("minProperties").and_then(Json::as_u64).map_or(0, |least| least.min(16) as usize);
+        self.fill_up(&mut made, least, schema, depth);
         Json::Object(made)
+    }
+
+    /// Puts in what is not required, until there are as many properties as there have to be.
+    fn fill_up(&self, made: &mut Map<String, Json>, least: usize, schema: &Json, depth: usize) {
+        for (name, property) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
+            if made.len() < least && !made.contains_key(name) {
+                made.insert(name.clone(), self.value(property, name, depth + 1));
+            }
+        }
+        let any = json!({"type": "string"});
+        let further = match schema.get("additionalProperties") {
+            Some(Json::Bool(false)) => return,
+            Some(further @ Json::Object(_)) => further,
+            _ => &any,
+        };
+        let names = schema.get("propertyNames").unwrap_or(&Json::Null);
+        for number in 1..=least {
+            if made.len() >= least {
+                return;
+            }
+            let name = varied(self.value(&merged(names, &any), "", depth + 1), number);
+            let name = name.as_str().unwrap_or_default().to_owned();
+            made.entry(name).or_insert_with(|| self.value(further, "", depth + 1));
+        }
     }
 
     fn array(&self, schema: &Json, name: &str, depth: usize) -> Json {
         let count = |key: &str| schema.get(key).and_then(Json::as_u64).map(|count| count.min(16) as usize);
-        let listed: &[Json] = schema.get("prefixItems").and_then(Json::as_array).map_or(&[], Vec::as_slice);
-        let items = schema.get("items").filter(|items| items.is_object());
+        // Before `prefixItems` a list of `items` said the same, and `additionalItems` what follows.
+        let listed = ["prefixItems", "items"].iter().find_map(|key| schema.get(key)?.as_array());
+        let listed: &[Json] = listed.map_or(&[], Vec::as_slice);
+        let items =
+            ["items", "additionalItems"].iter().find_map(|key| schema.get(key).filter(|items| items.is_object()));
         let least = count("minItems").unwrap_or(0).max(listed.len());
         let wished = match items {
             _ if depth >= MOST_DEPTH => 0,
@@ -149,20 +179,86 @@ impl Maker<'_> {
         let wished = wished.min(count("maxItems").unwrap_or(usize::MAX));
         let any = json!({});
         let item = |at: usize| self.value(listed.get(at).or(items).unwrap_or(&any), name, depth + 1);
-        (0..wished).map(item).collect()
+        let mut made: Vec<Json> = (0..wished).map(item).collect();
+        if schema.get("uniqueItems").is_some_and(|unique| unique == true) {
+            let items = self.whole(items.unwrap_or(&any), depth);
+            let options = items.get("enum").and_then(Json::as_array);
+            for at in 1..made.len() {
+                if made[..at].contains(&made[at]) {
+                    let option = options.and_then(|options| options.get(at));
+                    made[at] = option.cloned().unwrap_or_else(|| varied(made[at].clone(), at + 1));
+                }
+            }
+        }
+        Json::Array(made)
     }
 }
 
-/// What the author of the schema wrote as a value.
+/// What the author of the schema wrote as a value: the first that is of the schema's own type.
 fn written(schema: &Json) -> Option<Json> {
-    let first = |key: &str| schema.get(key)?.as_array()?.first();
-    let chosen = schema
-        .get("const")
-        .or_else(|| first("examples"))
-        .or_else(|| schema.get("example"))
-        .or_else(|| schema.get("default").filter(|default| !default.is_null()))
-        .or_else(|| first("enum"))?;
-    Some(chosen.clone())
+    let list = |key: &str| schema.get(key).and_then(Json::as_array).into_iter().flatten();
+    let only = |key: &str| schema.get(key).into_iter();
+    if let Some(constant) = schema.get("const") {
+        return Some(constant.clone());
+    }
+    let chosen = list("examples").chain(only("example")).chain(only("default")).chain(list("enum"));
+    let chosen = chosen.filter(|value| !value.is_null()).find(|value| is_of_type(value, schema));
+    chosen.or_else(|| list("enum").next()).cloned()
+}
+
+/// Whether a value is of a type that the schema names.
+fn is_of_type(value: &Json, schema: &Json) -> bool {
+    let kinds = match schema.get("type") {
+        Some(Json::Array(kinds)) => kinds.as_slice(),
+        Some(kind) => std::slice::from_ref(kind),
+        None => return true,
+    };
+    kinds.iter().filter_map(Json::as_str).any(|kind| match kind {
+        "object" => value.is_object(),
+        "array" => value.is_array(),
+        "string" => value.is_string(),
+        "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
+        "number" => value.is_number(),
+        "boolean" => value.is_boolean(),
+        "null" => value.is_null(),
+        _ => true,
+    })
+}
+
+/// Another value of the same kind, where one can be told from it.
+fn varied(value: Json, number: usize) -> Json {
+    match value {
+        Json::String(text) if number > 1 => Json::String(format!("{text}{number}")),
+        Json::Number(old) if number > 1 => old.as_i64().map_or(Json::Number(old), |old| json!(old + number as i64 - 1)),
+        same => same,
+    }
+}
+
+/// The first schema with what the second says where the first does not.
+fn merged(schema: &Json, more: &Json) -> Json {
+    let mut merged = if schema.is_object() { schema.clone() } else { json!({}) };
+    merge(&mut merged, more.clone());
+    merged
+}
+
+/// The fragment of a URL as it was meant.
+fn unescaped(fragment: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(fragment.len());
+    let mut rest = fragment.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let escape = (*first == b'%').then(|| after.get(..2).and_then(|hex| std::str::from_utf8(hex).ok())).flatten();
+        match escape.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            None => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// Puts what a part of a schema says into the whole, where the whole does not say it.
@@ -210,28 +306,6 @@ fn kind(schema: &Json) -> &str {
     ];
     let said = speaks.iter().find(|(_, keys)| keys.iter().any(|key| schema.get(key).is_some()));
     said.map_or("", |(kind, _)| kind)
-}
-
-/// The smallest number that the bounds allow, or 1.
-fn number(schema: &Json, whole: bool) -> Json {
-    let bound = |key: &str| schema.get(key).and_then(Json::as_f64);
-    let step = bound("multipleOf").filter(|step| *step > 0.0).unwrap_or(1.0);
-    let step = if whole { step.max(1.0) } else { step };
-    let floor = bound("minimum").or_else(|| bound("exclusiveMinimum").map(|least| least + step));
-    let ceiling = bound("maximum").or_else(|| bound("exclusiveMaximum").map(|most| most - step));
-    let mut value = match (floor, ceiling) {
-        (Some(floor), _) => (floor / step).ceil() * step,
-        (None, Some(ceiling)) if ceiling < 1.0 => (ceiling / step).floor() * step,
-        _ => step,
-    };
-    // Between two bounds that no step lies in, halfway is as good as it gets.
-    if let (Some(floor), Some(ceiling)) = (floor, ceiling)
-        && !whole
-        && value > ceiling
-    {
-        value = f64::midpoint(floor, ceiling);
-    }
-    if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use super::call::{Call, End, Unfit};
 use super::exchange::Exchange;
 use super::window::params;
+use crate::mcp::input;
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::Incoming;
 use std::rc::Rc;
@@ -66,6 +67,9 @@ impl Exchange<'_> {
             return;
         };
         let message = Rc::new(message);
+        if self.tells_of_a_lost_session(at) {
+            return self.calls[at].window.received(message);
+        }
         let call = &mut self.calls[at];
         call.took = call.age();
         if let Kind::Invalid { why, .. } = &message.kind {
@@ -94,6 +98,10 @@ impl Exchange<'_> {
         if call.is_surprised_by(&message) {
             let hint = "`task: true` awaits its result, `task: { wait: false }` the task alone".to_owned();
             call.unfit = Some(Unfit { message: "the server made a task of the call".to_owned(), hint });
+        } else if let Some(kind) = call.retry.as_ref().and_then(|_| input::unknown_type(&message)) {
+            let message = format!("the result is of the type `{kind}`, and clients must refuse what they do not know");
+            let hint = "if that is right, expect it with `result: { $partial: { resultType: … } }`".to_owned();
+            call.unfit = Some(Unfit { message, hint });
         }
         call.window.received(message.clone());
         call.answer = Some(message);

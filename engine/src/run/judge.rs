@@ -6,6 +6,7 @@ use super::files::read_below;
 use super::outcome::{Answer, Outcome, short};
 use crate::event::{At, Failure, FailureKind};
 use crate::matcher::{Expected, Mismatch};
+use crate::mcp::transport::http::outcome::{Ended, LOST_SESSION};
 use crate::plan::check::{Check, Rule};
 use crate::reporter::text;
 use crate::source::{Json, Source, Span};
@@ -53,6 +54,8 @@ impl Judge<'_> {
         failure.path = Some(if outcome.error().is_some() { "$.error" } else { "$.isError" }.to_owned());
         failure.actual = outcome.error().or(outcome.result()).cloned();
         failure.hints.push(hint.to_owned());
+        let lost = |ended: &&Ended| ended.in_session && ended.head.as_ref().is_some_and(|head| head.status == 404);
+        failure.hints.extend(outcome.ended.filter(lost).map(|_| LOST_SESSION.to_owned()));
         Some(failure)
     }
 

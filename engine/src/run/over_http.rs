@@ -52,11 +52,19 @@ impl Exchange<'_> {
         self.calls.iter_mut().find(|call| call.http.ticket == Some(ticket))
     }
 
+    /// Whether a message is what a server says that has lost the session: the step is sent again when all of it came.
+    pub(super) fn tells_of_a_lost_session(&mut self, at: usize) -> bool {
+        self.calls[at].http.outcome.as_deref().is_some_and(is_not_found) && self.may_send_again(at)
+    }
+
     /// Whether the server has lost the session, and the config says what to do then.
     fn may_begin_anew(&mut self, at: usize, ended: &Ended) -> bool {
-        let lost = ended.head.as_ref().is_some_and(|head| head.status.as_u16() == 404);
+        is_not_found(ended) && self.may_send_again(at)
+    }
+
+    fn may_send_again(&mut self, at: usize) -> bool {
         let had_session = self.session.connection.transport.http().is_some_and(|http| http.has_session());
-        lost && had_session && self.calls.len() == 1 && self.calls[at].http.again.is_some()
+        had_session && self.calls.len() == 1 && self.calls[at].http.again.is_some()
     }
 
     /// Shakes hands once more and sends the call again; both stand in the report.
@@ -83,4 +91,9 @@ impl Exchange<'_> {
             }
         }
     }
+}
+
+/// As a server answers to a session that it does not know.
+fn is_not_found(ended: &Ended) -> bool {
+    ended.head.as_ref().is_some_and(|head| head.status.as_u16() == 404)
 }

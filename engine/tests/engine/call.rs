@@ -56,6 +56,8 @@ fn the_exit_code_says_what_went_wrong() {
         (&["echo", "n:=x"], "`n=x`"),
         (&["tools/call"], "needs a name"),
         (&["echo", "--args", "[1]"], "JSON object"),
+        (&["notifications/cancelled", "requestId=1"], "nothing answers it"),
+        (&["echo", "--protocol", "moderm"], "auto, legacy, modern"),
     ] {
         let said = call(args, &[]);
         assert!(said.code == 2 && said.stderr.contains(word), "{args:?}: {}", said.stderr);
@@ -75,6 +77,15 @@ fn what_the_server_asks_is_refused_unless_answers_are_wanted() {
     assert_eq!(told["result"], json!({"action": "accept", "content": {"n": 7}}));
     let said = call(&["echo", "message=hi", "--verbose"], &["--noisy-stderr"]);
     assert!(said.stderr.contains("→ {") && said.stderr.contains("← {") && said.stderr.contains("| log:"), "{said:?}");
+}
+
+#[test]
+fn the_protocol_and_the_patience_come_from_the_command_line() {
+    let said = call(&["echo", "message=hi", "--protocol", "modern"], &["--modern-only"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let place = Place::with_config(&["--slow-start", "600"], "startupTimeout: 200ms\n", "tests: []\n");
+    assert_eq!(place.mcptest(&["call", "echo", "message=hi"]).code, 3);
+    assert_eq!(place.mcptest(&["call", "echo", "message=hi", "--timeout", "20s"]).code, 0);
 }
 
 #[test]

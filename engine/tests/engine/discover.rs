@@ -65,3 +65,46 @@ fn secrets_are_not_written_down_and_a_dying_server_is_no_end() {
     let said = place.mcptest(&["check", "a.test.mcp.yml"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
 }
+
+#[test]
+fn names_that_mean_something_in_a_suite_are_written_so_that_they_do_not() {
+    let place = Place::new();
+    let server = fixture_server();
+    let args = ["--call", "all", "--capture", "-o", "a.test.mcp.yml"];
+    discover(&place, &args, &["--", &server, "--odd-names"]);
+    let text = place.read("a.test.mcp.yml");
+    assert!(text.contains(r#"args: { "$${x}": "$${tmp}", $gt: 1, "a: b": example }"#), "{text}");
+    let said = place.mcptest(&["check", "a.test.mcp.yml"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    let said = place.mcptest(&["run", "a.test.mcp.yml"]);
+    assert_eq!(said.code, 0, "{}", said.stdout);
+}
+
+#[test]
+fn a_list_that_fails_is_told_and_the_others_are_written() {
+    let place = Place::new();
+    let server = fixture_server();
+    for (flag, why) in [("--refuse", "-32603 not today"), ("--hang-on", "no answer to `prompts/list` within 2s")] {
+        let args = ["--force", "--timeout", "2s", "-o", "a.test.mcp.yml"];
+        let told = discover(&place, &args, &["--", &server, flag, "prompts/list"]);
+        let why = format!("`prompts/list` did not come to its end: {why}");
+        assert!(told.contains(&format!("note: {why}")), "{told}");
+        let text = place.read("a.test.mcp.yml");
+        assert!(text.contains(&format!("# Something is missing here: {why}\n")), "{text}");
+        assert!(text.contains("tool: echo\n") && !text.contains("prompts:"), "{text}");
+    }
+}
+
+#[test]
+fn a_server_of_the_modern_era_is_found_where_the_command_line_says_so() {
+    let place = Place::new();
+    let server = fixture_server();
+    let command = ["--", server.as_str(), "--modern-only"];
+    let said = place.mcptest(&[&["discover"][..], &command].concat());
+    assert!(said.code == 3 && said.stderr.contains("`--protocol auto`"), "{}", said.stderr);
+    discover(&place, &["--protocol", "auto", "-o", "a.test.mcp.yml"], &command);
+    let text = place.read("a.test.mcp.yml");
+    assert!(text.contains("protocol: auto"), "{text}");
+    let said = place.mcptest(&["run", "a.test.mcp.yml"]);
+    assert_eq!(said.code, 0, "{}", said.stdout);
+}

@@ -70,7 +70,9 @@ fn what_never_ends_over_http_stays_within_bounds() {
         ("endless-events", "timeout"),
     ] {
         let place = crate::http::place(mode, "maxLine: 1MiB\n", CALL);
+        let begun = Instant::now();
         let (said, peak) = peak(place.command(&["run", "--json"]));
+        assert!(begun.elapsed() < Duration::from_secs(30), "{mode} took {:?}", begun.elapsed());
         let report = serde_json::from_str(&said.stdout).expect("a report");
         assert_eq!(verdicts(&report), [format!("calls: faulted ({code})")], "{mode}: {report:#}");
         // What a step keeps of messages is bounded by 128 MiB; the rest is the program.

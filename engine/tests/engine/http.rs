@@ -152,6 +152,28 @@ fn a_lost_session_is_opened_anew_where_that_is_allowed() {
 }
 
 #[test]
+fn a_lost_session_that_is_told_in_the_words_of_the_protocol_is_opened_anew_too() {
+    check("session-lost-rpc", "reinitialize: true\n", CALLS, 0, &["echoes: passed"]);
+    let said = place("session-lost-rpc", "", CALLS).mcptest(&["run"]);
+    assert!(said.code == 1 && said.stdout.contains("-32001 Session not found"), "{}", said.stdout);
+    assert!(said.stdout.contains("`reinitialize: true`"), "{}", said.stdout);
+}
+
+#[test]
+fn what_a_refusal_asks_for_is_told() {
+    for (mode, wanted) in [("gateway", "it asks for `Bearer realm=\"mcp\"`"), ("busy", "`Retry-After: 30`")] {
+        let said = place(mode, "", CALLS).mcptest(&["run"]);
+        assert!(said.code == 1 && said.stdout.contains(wanted), "{mode}: {}", said.stdout);
+    }
+}
+
+#[test]
+fn an_event_without_its_empty_line_is_told_as_such() {
+    let expect = "{ status: 200, events: [{ $partial: { truncated: true } }] }";
+    outcome("cut-event", "http_error", "the stream ended in the middle of an event", expect);
+}
+
+#[test]
 fn a_redirect_is_told_and_not_followed() {
     let expect = "{ status: 307, headers: { location: \"match:/mcp$\" } }";
     outcome("redirect-loop", "http_error", "307 Temporary Redirect", expect);
@@ -237,7 +259,12 @@ fn a_packed_body_is_told_as_such() {
     let suite =
         "tools:\n  - { it: asks, tool: echo, expect: { text: { $contains: \"accept-encoding: identity\" } } }\n";
     check("headers", "", suite, 0, &["asks: passed"]);
-    outcome("packed", "http_error", "packed with `gzip`", "{ status: 200, headers: { content-encoding: gzip } }");
+    outcome(
+        "packed",
+        "http_error",
+        "a body that is no text (it is packed with `gzip`",
+        "{ status: 200, headers: { content-encoding: gzip } }",
+    );
 }
 
 #[test]
@@ -250,6 +277,16 @@ fn a_stream_that_cannot_be_resumed_says_so() {
 fn a_task_of_the_modern_era_is_awaited_over_http() {
     let suite = "tools:\n  - { it: awaits, tool: later, task: true, expect: { text: at last } }\n";
     check("modern", "protocol: modern\n", suite, 0, &["awaits: passed"]);
+}
+
+#[test]
+fn a_result_of_a_type_that_nobody_knows_is_no_success() {
+    let lines = "protocol: modern\n";
+    let said = check("modern", lines, "tools:\n  - { it: dreams, tool: dream }\n", 1, &["dreams: failed"]);
+    assert!(said[0].contains("the result is of the type `dreaming`"), "{}", said[0]);
+    let expected =
+        "tools:\n  - { it: dreams, tool: dream, expect: { result: { $partial: { resultType: dreaming } } } }\n";
+    check("modern", lines, expected, 0, &["dreams: passed"]);
 }
 
 #[test]

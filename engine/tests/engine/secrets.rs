@@ -21,10 +21,11 @@ fn redacted(place: &Place, code: i32) -> usize {
     let mut seen = 0;
     for reporter in ["human", "json", "ndjson", "junit"] {
         let mut command = place.command(&["run", "--show-frames", "--verbose", "--reporter", reporter]);
+        command.args(["--record", "canaries.json"]);
         command.env("ID", "client").envs(CANARIES.iter().filter(|(name, _)| !name.is_empty()).copied());
         let said = said(command.output().expect("the binary runs"));
         assert_eq!(said.code, code, "{}{}", said.stdout, said.stderr);
-        let text = said.stdout + &said.stderr;
+        let text = said.stdout + &said.stderr + &place.read("canaries.json");
         seen += text.matches("[redacted]").count();
         // Of a secret in base64 the middle does not depend on what stands around it; of basic auth the whole is known.
         let basic = STANDARD.encode("client:secret-canary-12345");
@@ -118,7 +119,7 @@ fn no_secret_reaches_the_shell() {
         command.env("ID", "client").envs(CANARIES.iter().filter(|(name, _)| !name.is_empty()).copied());
         let said = said(command.output().expect("the binary runs"));
         assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
-        assert_eq!(said.stdout.contains("Bearer [redacted]"), args[0] == "call", "{}", said.stdout);
+        assert!(said.stdout.contains("Bearer [redacted]"), "{}", said.stdout);
         for (_, canary) in CANARIES {
             assert!(!(said.stdout.clone() + &said.stderr).contains(canary), "{args:?} shows {canary}: {}", said.stdout);
         }

@@ -17,6 +17,8 @@ pub struct Tape(Arc<Mutex<Recorded>>);
 struct Recorded {
     path: PathBuf,
     redact: Redact,
+    /// Secrets that came up: tokens that were fetched.
+    learnt: Vec<String>,
     cassette: Cassette,
 }
 
@@ -34,7 +36,7 @@ impl Tape {
         beside(path)?;
         let ignore = Cassette::load(path).map(|old| old.ignore).unwrap_or_default();
         let cassette = Cassette { ignore, ..Cassette::default() };
-        Ok(Tape(Arc::new(Mutex::new(Recorded { path: path.to_owned(), redact, cassette }))))
+        Ok(Tape(Arc::new(Mutex::new(Recorded { path: path.to_owned(), redact, learnt: Vec::new(), cassette }))))
     }
 
     /// Where it will be written.
@@ -59,7 +61,7 @@ impl Tape {
     pub fn save(&self) -> io::Result<usize> {
         let recorded = self.lock();
         let mut value = serde_json::to_value(&recorded.cassette.exchanges)?;
-        (recorded.redact)(&mut value);
+        (recorded.redact)(&mut value, &recorded.learnt);
         let exchanges: Vec<Exchange> = serde_json::from_value(value)?;
         let count = exchanges.len();
         Cassette { exchanges, ..recorded.cassette.clone() }.save(&recorded.path)?;
@@ -109,6 +111,7 @@ impl Recorder {
             Incoming::Noise(line) => self.stdout(line),
             Incoming::Stderr(text) => self.stderr(text),
             Incoming::Exited(exit) => self.exited(*exit),
+            Incoming::Secret(value) => self.tape.lock().learnt.push(value.clone()),
             _ => {}
         }
     }

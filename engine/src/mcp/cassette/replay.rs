@@ -205,7 +205,7 @@ impl Player {
     fn normalise(&self, value: &mut Json) {
         replace(value, &self.tmp, TMP);
         if let Some(redact) = self.deck.0.redact.get() {
-            redact(value);
+            redact(value, &[]);
         }
     }
 

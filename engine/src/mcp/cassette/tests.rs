@@ -16,13 +16,13 @@ fn line(value: Json) -> Vec<u8> {
 }
 
 fn plain() -> Redact {
-    Arc::new(|_| {})
+    Arc::new(|_, _| {})
 }
 
 /// A conversation in which one question has two answers, and another asks back.
 fn recorded(folder: &Path) -> Cassette {
     let path = folder.join("a.json");
-    let hide: Redact = Arc::new(|value| replace(value, "s3cret", "[redacted]"));
+    let hide: Redact = Arc::new(|value, _| replace(value, "s3cret", "[redacted]"));
     let tape = Tape::new(&path, hide).unwrap();
     let mut recorder = tape.recorder("demo", "/tmp/one");
     for (id, text) in [(1, "first s3cret"), (2, "second")] {
@@ -43,7 +43,7 @@ fn recorded(folder: &Path) -> Cassette {
 }
 
 fn player(cassette: Cassette) -> Player {
-    let hide: Redact = Arc::new(|value| replace(value, "s3cret", "[redacted]"));
+    let hide: Redact = Arc::new(|value, _| replace(value, "s3cret", "[redacted]"));
     let deck = Deck::new(Path::new("a.json"), cassette);
     deck.hide(hide);
     deck.player("demo", "/tmp/two")

@@ -24,6 +24,10 @@ const PROBE: Duration = Duration::from_millis(1500);
 /// How much of stderr `readyPattern` is held against: the end.
 const MOST_STARTUP: usize = 1024 * 1024;
 
+/// What a refusal of `initialize` may mean.
+const NO_INITIALIZE: &str =
+    "a server of the modern era has no `initialize`: `protocol: auto` finds that out, and so does `--protocol auto`";
+
 /// What became of the probe.
 enum Probed {
     Answered(Discovered),
@@ -68,8 +72,13 @@ impl Connection {
         let id = self.fresh_id();
         let request = lifecycle::initialize(&id, revision.as_deref(), &self.target.capabilities);
         let value = self.ask_in_time("initialize", &request, &id, witness).await?;
-        let mut introduction = lifecycle::introduction(&value, revision.as_deref())
-            .map_err(|message| Fault::new(Code::HandshakeFailed, message))?;
+        let mut introduction = lifecycle::introduction(&value, revision.as_deref()).map_err(|message| {
+            let fault = Fault::new(Code::HandshakeFailed, message);
+            match value.get("error").is_some_and(|error| !error.is_null()) {
+                true => fault.hint("a server of the modern era has no `initialize`: `protocol: auto` finds that out"),
+                false => fault,
+            }
+        })?;
         if let (Some(http), Some(revision)) = (self.transport.http(), &introduction.protocol_version) {
             http.negotiated(revision);
         }

@@ -1,9 +1,13 @@
 //! Texts that a schema accepts: by format, by the property's name, by pattern and length.
 
+use super::pattern;
 use crate::source::Json;
 
+/// What is said of bytes.
+const BASE64: &str = "ZXhhbXBsZQ==";
+
 /// A text for each format.
-const FORMATS: [(&str, &str); 13] = [
+const FORMATS: [(&str, &str); 19] = [
     ("date-time", "2025-01-01T00:00:00Z"),
     ("date", "2025-01-01"),
     ("time", "12:00:00Z"),
@@ -17,6 +21,12 @@ const FORMATS: [(&str, &str); 13] = [
     ("uri-reference", "/"),
     ("uuid", "00000000-0000-4000-8000-000000000000"),
     ("regex", ".*"),
+    ("byte", BASE64),
+    ("iri", "https://example.com/"),
+    ("idn-email", "user@example.com"),
+    ("idn-hostname", "example.com"),
+    ("json-pointer", "/example"),
+    ("uri-template", "/{example}"),
 ];
 
 /// What a property of such a name mostly wants, where the schema does not say; the first part that fits wins.
@@ -58,16 +68,13 @@ pub(super) fn text(schema: &Json, name: &str) -> String {
     let most = length(schema, "maxLength").unwrap_or(usize::MAX);
     let fits = |text: &str| (least..=most).contains(&text.chars().count());
     let first = by_format(schema).or_else(|| by_name(name)).unwrap_or("example");
-    let pattern = schema.get("pattern").and_then(Json::as_str).and_then(|pattern| regex::Regex::new(pattern).ok());
-    if let Some(pattern) = pattern {
-        let mut all = std::iter::once(first).chain(CANDIDATES).chain(FORMATS.map(|(_, text)| text));
-        if let Some(found) = all.find(|text| fits(text) && pattern.is_match(text)) {
-            return found.to_owned();
-        }
-        let repeated = ["a", "A", "0", "f"].into_iter().map(|letter| letter.repeat(least.clamp(1, 1024)));
-        let lengths = (1..=64).flat_map(|count| ["a", "A", "0", "f"].map(|letter| letter.repeat(count)));
-        let found = repeated.chain(lengths).find(|text| fits(text) && pattern.is_match(text));
-        return found.unwrap_or_else(|| first.to_owned());
+    if let Some(pattern) = schema.get("pattern").and_then(Json::as_str) {
+        let made = || pattern::matching(pattern, least).into_iter();
+        // Patterns are those of another language, some with what only this engine has.
+        let read = fancy_regex::Regex::new(pattern);
+        let matches = |text: &str| fits(text) && read.as_ref().is_ok_and(|read| read.is_match(text).unwrap_or(false));
+        let known = std::iter::once(first).chain(CANDIDATES).chain(FORMATS.map(|(_, text)| text)).map(str::to_owned);
+        return known.chain(made()).find(|text| matches(text)).unwrap_or_else(|| first.to_owned());
     }
     if fits(first) {
         return first.to_owned();
@@ -78,6 +85,9 @@ pub(super) fn text(schema: &Json, name: &str) -> String {
 }
 
 fn by_format(schema: &Json) -> Option<&'static str> {
+    if schema.get("contentEncoding").is_some_and(|encoding| encoding == "base64") {
+        return Some(BASE64);
+    }
     let format = schema.get("format")?.as_str()?;
     FORMATS.iter().find(|(known, _)| *known == format).map(|(_, text)| *text)
 }

@@ -21,7 +21,7 @@ pub mod tls;
 mod wire;
 
 use super::stdio::Stdio;
-use super::{Closed, Incoming};
+use super::{Closed, Incoming, OVERTIME};
 use crate::child::Grace;
 use crate::mcp::era::MODERN;
 use crate::mcp::message::{Kind, Line, Message, parse_line};
@@ -171,10 +171,25 @@ impl Http {
         // The runtime hears of what came when it has a turn.
         tokio::task::yield_now().await;
         poll_fn(|cx| {
-            while self.queue.len() <= MOST_DRAINED && (self.poll_flights(cx) || self.poll_process(cx)) {}
+            self.catch_up(cx);
             Poll::Ready(())
         })
         .await;
+    }
+
+    /// Takes in what is there already, for a short while at most: what comes may hold nothing to tell of, without end.
+    /// Whether there may be more.
+    fn catch_up(&mut self, cx: &mut Context<'_>) -> bool {
+        let enough = Instant::now() + OVERTIME;
+        while self.queue.len() <= MOST_DRAINED {
+            if !self.poll_flights(cx) && !self.poll_process(cx) {
+                return false;
+            }
+            if Instant::now() >= enough {
+                return true;
+            }
+        }
+        false
     }
 
     /// The next thing in the queue.

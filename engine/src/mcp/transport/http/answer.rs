@@ -171,6 +171,7 @@ impl Http {
 
     fn took_line(&mut self, flight: &mut Flight, line: Line, note: Option<String>) {
         let mut took = |mut message: Message| {
+            flight.answered |= matches!(message.kind, Kind::Response { .. });
             if let (Kind::Response { id, .. } | Kind::Invalid { id: Some(id), .. }, Some(awaited)) =
                 (&message.kind, &flight.awaits)
                 && id == awaited
@@ -226,7 +227,9 @@ impl Http {
 
     fn ended(&mut self, mut flight: Flight, body: Option<String>, trouble: Option<Trouble>) {
         if flight.purpose == Purpose::Post {
-            let ended = flight.ended(body, trouble);
+            let cut_short = trouble.is_none() && flight.awaits.is_some() && flight.was_cut_short();
+            let mut ended = flight.ended(body, trouble);
+            ended.odd = cut_short.then(|| "the stream ended in the middle of an event".to_owned());
             self.push_ended(flight.awaits.is_some(), ended);
         }
     }

@@ -39,6 +39,10 @@ pub(super) struct Flight {
     pub(super) label: String,
     /// The id of the request that it carries, until its answer came.
     pub(super) awaits: Option<Json>,
+    /// Whether it carries a request.
+    is_request: bool,
+    /// Whether an answer came with it, to whatever.
+    pub(super) answered: bool,
     pub(super) stage: Stage,
     pub(super) head: Option<Arc<Head>>,
     pub(super) last_event_id: Option<String>,
@@ -89,6 +93,8 @@ impl Flight {
             ticket,
             purpose,
             label,
+            is_request: awaits.is_some(),
+            answered: false,
             awaits,
             stage: Stage::Head(sending),
             head: None,
@@ -192,6 +198,11 @@ impl Flight {
         Some(pause)
     }
 
+    /// Whether its stream ended in the middle of an event.
+    pub(super) fn was_cut_short(&self) -> bool {
+        matches!(self.events.last(), Some(sse::Item::Event(event)) if event.truncated)
+    }
+
     /// What became of it.
     pub(super) fn ended(&mut self, body: Option<String>, trouble: Option<Trouble>) -> Ended {
         Ended {
@@ -203,6 +214,7 @@ impl Flight {
             odd: None,
             answers_elsewhere: false,
             in_session: false,
+            answered: self.is_request && self.answered,
         }
     }
 }

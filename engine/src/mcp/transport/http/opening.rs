@@ -67,9 +67,15 @@ impl Http {
     /// Waits until a request has the head of its answer, or for a while.
     pub async fn await_head(&mut self, ticket: u64) {
         let answered = poll_fn(|cx| {
-            while self.poll_flights(cx) && self.queue.len() <= super::MOST_DRAINED {}
+            let more = self.catch_up(cx);
             let waiting = |flight: &Flight| flight.ticket == ticket && matches!(flight.stage, super::Stage::Head(_));
-            if self.flights.iter().any(waiting) { Poll::Pending } else { Poll::Ready(()) }
+            if !self.flights.iter().any(waiting) {
+                return Poll::Ready(());
+            }
+            if more {
+                cx.waker().wake_by_ref();
+            }
+            Poll::Pending
         });
         let _ = timeout(HEAD, answered).await;
     }
@@ -161,14 +167,14 @@ impl Http {
     async fn await_endpoint(&mut self, deadline: Instant) -> Result<(), Fault> {
         self.open_stream();
         let opened = poll_fn(|cx| {
-            loop {
-                if self.post_url.is_some() || self.flights.is_empty() {
-                    return Poll::Ready(());
-                }
-                if !self.poll_flights(cx) && !self.poll_process(cx) {
-                    return Poll::Pending;
-                }
+            let more = self.catch_up(cx);
+            if self.post_url.is_some() || self.flights.is_empty() {
+                return Poll::Ready(());
             }
+            if more {
+                cx.waker().wake_by_ref();
+            }
+            Poll::Pending
         });
         let opened = timeout_at(deadline, opened).await;
         let why = match (&self.post_url, opened) {

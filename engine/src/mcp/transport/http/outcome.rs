@@ -12,6 +12,10 @@ use std::sync::Arc;
 /// How much of a body a message about it shows.
 const SHOWN: usize = 300;
 
+/// What a 404 in a session means.
+pub const LOST_SESSION: &str =
+    "a server that has lost the session answers like this: `reinitialize: true` in its config opens a new one";
+
 /// The head of an answer.
 #[derive(Debug, Clone)]
 pub struct Head {
@@ -40,6 +44,8 @@ pub struct Ended {
     pub answers_elsewhere: bool,
     /// The server had given the conversation an id.
     pub in_session: bool,
+    /// It carried a request, and an answer came with it.
+    pub answered: bool,
 }
 
 /// What went wrong on the way.
@@ -152,9 +158,9 @@ impl Ended {
         let Some(head) = &self.head else { return Fault::new(Code::ConnectionLost, format!("no answer to {what}")) };
         let mut message = format!("the server answered {what} with {}", status_text(head.status));
         match self.body.as_deref().map(str::trim) {
-            Some("") => {}
-            Some(body) => message.push_str(&format!(": {}", shown(body))),
-            None => {}
+            Some("") | None => {}
+            Some(body) if is_text(body) => message.push_str(&format!(": {}", shown(body))),
+            Some(_) => message.push_str(": a body that is no text"),
         }
         if let Some(odd) = &self.odd {
             message.push_str(&format!(" ({odd})"));
@@ -162,16 +168,24 @@ impl Ended {
         let mut fault = Fault::new(Code::HttpError, message);
         fault.transient = head.status.is_server_error();
         match head.status.as_u16() {
-            401 | 403 => fault.hint("credentials are given with `auth` or `headers` of the server"),
-            404 if self.in_session => fault.hint(
-                "a server that has lost the session answers like this: `reinitialize: true` in its config opens a new one",
-            ),
+            401 | 403 => {
+                let fault = match head.header("www-authenticate") {
+                    Some(wanted) => fault.hint(format!("it asks for `{}`", shown(wanted))),
+                    None => fault,
+                };
+                fault.hint("credentials are given with `auth` or `headers` of the server")
+            }
+            404 if self.in_session => fault.hint(LOST_SESSION),
             404 | 405 => fault
                 .hint("is the path of `url` right? A server of the older HTTP+SSE transport needs `transport: sse`"),
             300..=399 => match head.headers.get(LOCATION).and_then(|to| to.to_str().ok()) {
                 Some(to) => {
                     fault.hint(format!("it redirects to `{to}`; redirects are not followed: put it into `url`"))
                 }
+                None => fault,
+            },
+            429 | 503 => match head.header("retry-after") {
+                Some(after) => fault.hint(format!("it asks to be left alone for a while: `Retry-After: {after}`")),
                 None => fault,
             },
             _ => fault,
@@ -229,6 +243,13 @@ fn item_json(item: &sse::Item) -> Json {
             Json::Object(whole)
         }
     }
+}
+
+/// Whether people can read it: what is packed or of another encoding shows as bytes that are no characters.
+fn is_text(body: &str) -> bool {
+    let odd = |c: &char| *c == char::REPLACEMENT_CHARACTER || (c.is_control() && !c.is_whitespace() && *c != '\u{1b}');
+    let head = || body.chars().take(SHOWN);
+    head().filter(odd).count() * 10 <= head().count()
 }
 
 fn shown(body: &str) -> String {

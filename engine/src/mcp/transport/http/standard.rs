@@ -3,7 +3,7 @@
 //! ```text
 //! MCP-Protocol-Version: 2026-07-28      what `_meta` of the message names
 //! Mcp-Method: tools/call
-//! Mcp-Name: echo                        of tools/call, prompts/get and resources/read
+//! Mcp-Name: echo                        of tools/call, prompts/get and resources/read; the id of a task
 //! Mcp-Param-Region: =?base64?w6k=?=     an argument whose schema says `x-mcp-header: Region`
 //! ```
 //!
@@ -58,6 +58,7 @@ impl Standard {
         let key = match method {
             "tools/call" | "prompts/get" => "name",
             "resources/read" => "uri",
+            "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
             _ => "",
         };
         let name = params.get(key).and_then(Json::as_str);
