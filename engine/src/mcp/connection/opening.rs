@@ -6,7 +6,8 @@
 //! auto     server/discover; a modern answer is kept to, any other one or none means legacy
 //! ```
 
-use super::{Connection, HURRIED, Lost, Modern, Witness, plain};
+use super::asking::Lost;
+use super::{Connection, HURRIED, Modern, Witness, plain};
 use crate::mcp::era::{self, Discovered, Era, MODERN, Protocol};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::lifecycle::{self, Introduction, REVISIONS};
