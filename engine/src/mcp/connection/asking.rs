@@ -50,7 +50,7 @@ impl Connection {
         Err(Fault::new(Code::MalformedResponse, input::endless(method)))
     }
 
-    async fn request_once(
+    pub(super) async fn request_once(
         &mut self,
         method: &str,
         params: Option<Json>,
