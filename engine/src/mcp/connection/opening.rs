@@ -76,7 +76,7 @@ impl Connection {
         let mut introduction = lifecycle::introduction(&value, revision.as_deref()).map_err(|message| {
             let fault = Fault::new(Code::HandshakeFailed, message);
             match value.get("error").is_some_and(|error| !error.is_null()) {
-                true => fault.hint("a server of the modern era has no `initialize`: `protocol: auto` finds that out"),
+                true => fault.hint(NO_INITIALIZE),
                 false => fault,
             }
         })?;
