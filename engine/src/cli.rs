@@ -18,8 +18,9 @@ mod schema;
 mod screen;
 
 use crate::child::guard;
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -190,6 +191,9 @@ struct SuiteArgs {
     /// The server that stands in where none is defined: the one that a cassette plays.
     #[arg(skip)]
     stand_in: Option<String>,
+    /// `--startup-timeout`, where servers are started.
+    #[arg(skip)]
+    startup: Option<Duration>,
 }
 
 /// Which extensions, and what they may do.
@@ -228,6 +232,9 @@ struct RunArgs {
     /// How long a step may take when it does not say: 500ms, 30s, 2m
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     timeout: Option<Duration>,
+    /// How long a server may take to start when its definition does not say [default: 5s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    startup_timeout: Option<Duration>,
     /// Exit with 0 when no test was selected
     #[arg(long)]
     pass_with_no_tests: bool,
@@ -257,7 +264,7 @@ pub fn main() -> ExitCode {
         guard::watch();
         return ExitCode::from(OK);
     }
-    let Cli { command, talk } = Cli::parse();
+    let Cli { command, talk } = Cli::try_parse().unwrap_or_else(|error| misread(error).exit());
     guard::arm();
     let code = match command {
         Command::Run(args) => run::run(*args, &talk),
@@ -283,6 +290,19 @@ pub fn main() -> ExitCode {
     };
     guard::dismiss();
     ExitCode::from(code)
+}
+
+/// A suite where a command should stand is meant to be run.
+fn misread(mut error: clap::Error) -> clap::Error {
+    let named = match error.get(ContextKind::InvalidSubcommand) {
+        Some(ContextValue::String(word)) => word.clone(),
+        _ => return error,
+    };
+    if named.ends_with(".yml") || named.ends_with(".yaml") || Path::new(&named).exists() {
+        let tip = format!("to run suites, write `mcptest run {named}`");
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip.into()]));
+    }
+    error
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

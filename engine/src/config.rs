@@ -29,4 +29,6 @@ pub struct Config {
     pub extensions: Vec<Declared>,
     /// `reporters`: as `--reporter` takes them.
     pub reporters: Vec<String>,
+    /// Something is wrong with it, so that what it lacks says nothing about a suite.
+    pub broken: bool,
 }

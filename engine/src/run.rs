@@ -69,6 +69,8 @@ pub struct Options {
     pub environment: Vec<(String, String)>,
     /// `--record`, `--replay`.
     pub reel: Option<Reel>,
+    /// The exit code of a run without a test.
+    pub nothing: u8,
 }
 
 /// What workers share.
@@ -83,7 +85,7 @@ struct Shared {
     start_failed: AtomicBool,
 }
 
-/// Runs the plan to its end; the exit code is 130, 3, 1 or 0, in this order of precedence. Workers that are there
+/// Runs the plan to its end; the exit code is 130, 3, 1 or 0, in this order of precedence, and what is asked for when there is no test. Workers that are there
 /// already go on with what they have opened.
 pub fn run(
     plan: Plan,
@@ -123,6 +125,8 @@ pub fn run(
     let summary = collector.summary();
     let exit_code = if interrupted {
         130
+    } else if shared.plan.tests == 0 {
+        shared.options.nothing
     } else if shared.start_failed.load(Ordering::Relaxed) {
         3
     } else {

@@ -21,6 +21,7 @@ use serde::Serialize;
 use server::Server;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// One suite file.
 #[derive(Debug)]
@@ -215,4 +216,6 @@ pub struct Setting {
     pub environment: environment::Environment,
     /// How long servers may take to end whose definitions do not say.
     pub shutdown: Grace,
+    /// How long servers may take to start whose definitions do not say, when that is not the default.
+    pub startup: Option<Duration>,
 }

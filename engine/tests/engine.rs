@@ -7,6 +7,8 @@ mod guests;
 #[path = "engine/kit.rs"]
 mod kit;
 
+#[path = "engine/advice.rs"]
+mod advice;
 #[path = "engine/aegis.rs"]
 mod aegis;
 #[path = "engine/asking.rs"]

@@ -65,17 +65,18 @@ pub(super) fn call(args: &CallArgs, talk: &Talk) -> u8 {
         let body = answer.body().map_err(malformed)?;
         // A server may tell what it was told.
         let redactor = conversation.seen.redactor.clone();
-        match (args.raw, is_error) {
-            (true, _) => screen::print(&format!("{}\n", redactor.text(&answer.raw))),
-            (false, false) => screen::print(&format!("{}\n", redactor.text(&format!("{body:#}")))),
+        let printed = match (args.raw, is_error) {
+            (true, _) => screen::print_data(&format!("{}\n", redactor.text(&answer.raw))),
+            (false, false) => screen::print_data(&format!("{}\n", redactor.text(&format!("{body:#}")))),
             (false, true) => {
                 let data = body.get("data").map_or(String::new(), |data| format!("\n{data:#}"));
                 let told = format!("{}{data}", lifecycle::error_text(&body));
                 screen::tell(&format!("error: the server answered: {}\n", redactor.text(&told)));
+                OK
             }
-        }
+        };
         let failed = is_error || body.get("isError").is_some_and(|failed| failed == true);
-        Ok(if failed { FAILED } else { OK })
+        Ok(if failed { FAILED } else { printed })
     })
 }
 

@@ -47,6 +47,9 @@ pub(super) struct ServerArgs {
     /// How long the server may take to answer, and to start, if that is longer than its config says: 500ms, 30s, 2m
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(super) timeout: Option<Duration>,
+    /// How long it may take to start when the config does not say [default: 5s]
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    startup_timeout: Option<Duration>,
     /// The URL of a running server
     #[arg(long, value_name = "URL", conflicts_with = "command")]
     url: Option<String>,
@@ -79,7 +82,8 @@ impl ServerArgs {
         let mut diagnostics = Diagnostics::default();
         let environment = Environment::of_process();
         let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-        let setting = Setting { lenient: false, working_dir, environment: environment.clone(), ..Setting::default() };
+        let startup = self.startup_timeout;
+        let setting = Setting { working_dir, environment: environment.clone(), startup, ..Setting::default() };
         let path = match &self.config {
             Some(path) => Some(path.clone()),
             None if !self.command.is_empty() || self.url.is_some() => None,
@@ -127,10 +131,11 @@ impl ServerArgs {
         }
         if !self.command.is_empty() {
             let server = Server::from_command(&self.command, setting.working_dir.clone());
+            let server = server.started_within(setting.startup);
             return Some((Arc::new(server), Some(json!({"command": self.command}))));
         }
-        let known: Vec<&str> = config.servers.iter().map(|server| &*server.name).collect();
-        let named = |name: &str| config.servers.iter().find(|server| &*server.name == name).cloned();
+        let known: Vec<&str> = config.servers.iter().map(|server| &**server.key()).collect();
+        let named = |name: &str| config.servers.iter().find(|server| &**server.key() == name).cloned();
         match (&self.server, &config.server, config.servers.as_slice()) {
             (Some(name), _, _) => match named(name) {
                 Some(server) => Some((server, Some(json!(name)))),

@@ -117,8 +117,7 @@ fn put(file: &str, text: &str, force: bool, survey: &Survey, talk: &Talk) -> u8 
         return FAILED;
     }
     if file == "-" {
-        screen::print(text);
-        return OK;
+        return screen::print_data(text);
     }
     // Not even a file that appeared meanwhile is written over.
     let mut options = std::fs::OpenOptions::new();

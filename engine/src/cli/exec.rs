@@ -132,6 +132,7 @@ impl Given {
             extensions: loaded.reach.all().cloned().collect(),
             environment: loaded.added,
             reel: None,
+            nothing: 0,
         };
         self.reaches.borrow_mut().push(loaded.reach);
         Ok(Planned { plan: loaded.plan, secrets, options, warnings })
@@ -154,6 +155,7 @@ impl Given {
             url: None,
             command: self.command.clone(),
             stand_in: None,
+            startup: None,
         }
     }
 }

@@ -68,10 +68,23 @@ fn walk(folder: &Path, pattern: &str, ignoring: bool, diagnostics: &mut Diagnost
             return Vec::new();
         }
     };
-    let entries = WalkBuilder::new(folder).standard_filters(ignoring).require_git(false).build();
-    let files = entries.flatten().filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()));
+    let walked = WalkBuilder::new(folder).standard_filters(ignoring).require_git(false).build();
+    let mut entries = Vec::new();
+    for entry in walked {
+        match entry {
+            Ok(entry) => entries.push(entry),
+            Err(error) => diagnostics.push(left_out(&error)),
+        }
+    }
+    let files = entries.into_iter().filter(|entry| entry.file_type().is_some_and(|kind| !kind.is_dir()));
     files
         .map(ignore::DirEntry::into_path)
         .filter(|path| matcher.is_match(path.strip_prefix(folder).unwrap_or(path)))
         .collect()
+}
+
+/// A folder that cannot be looked into: the suites in it would be missed without a word.
+fn left_out(error: &ignore::Error) -> Diagnostic {
+    let told = error.to_string();
+    Diagnostic::warning(format!("suites may be left out: {}", told.trim_start_matches("IO error for operation on ")))
 }

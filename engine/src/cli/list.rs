@@ -1,7 +1,7 @@
 //! `mcptest list`.
 
 use super::load::load;
-use super::{NO_TESTS, OK, SuiteArgs, Talk, screen};
+use super::{NO_TESTS, SuiteArgs, Talk, screen};
 use crate::event::redact::Redactor;
 use crate::plan::{CasePlan, FilePlan};
 use crate::reporter::text::count;
@@ -15,19 +15,24 @@ pub(super) fn list(args: &SuiteArgs, as_json: bool, talk: &Talk) -> u8 {
     }
     let files = &loaded.plan.files;
     let redactor = loaded.redactor();
-    if as_json {
+    let text = if as_json {
         let mut files: Vec<Value> = files.iter().map(file_json).collect();
         files.iter_mut().for_each(|file| redactor.json(file));
-        screen::print(&format!("{:#}\n", json!({"tests": loaded.plan.tests, "files": files})));
+        format!("{:#}\n", json!({"tests": loaded.plan.tests, "files": files}))
     } else {
-        files.iter().for_each(|file| print_file(file, &redactor));
         let total = count(loaded.plan.tests, "test");
-        screen::print(&format!("{total} in {}\n", count(files.len(), "file")));
+        let shown: String = files.iter().map(|file| shown(file, &redactor)).collect();
+        format!("{shown}{total} in {}\n", count(files.len(), "file"))
+    };
+    let printed = screen::print_data(&text);
+    if loaded.plan.tests == 0 {
+        loaded.tell_nothing("error");
+        return NO_TESTS;
     }
-    if loaded.plan.tests == 0 { NO_TESTS } else { OK }
+    printed
 }
 
-fn print_file(file: &FilePlan, redactor: &Redactor) {
+fn shown(file: &FilePlan, redactor: &Redactor) -> String {
     let line = |text: String| format!("{}\n", visible(&redactor.text(&text)));
     let mut text = line(format!("{}: {}", file.suite.name(), file.suite.description));
     for plan in &file.cases {
@@ -36,7 +41,7 @@ fn print_file(file: &FilePlan, redactor: &Redactor) {
         let test = format!("  {}:{}  {}{tags}{skip}", plan.test.lane.key(), plan.test.line, plan.test.name);
         text.push_str(&line(test));
     }
-    screen::print(&text);
+    text
 }
 
 fn file_json(file: &FilePlan) -> Value {

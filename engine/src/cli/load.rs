@@ -55,10 +55,10 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
     let added = env_files(&args.env_file, &process, &mut diagnostics);
     let environment = process.or(added.iter().cloned());
     let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    let mut setting =
-        Setting { lenient: args.lenient, working_dir, environment: environment.clone(), ..Setting::default() };
-    let config = load_config(args, &setting, &mut diagnostics);
-    let config_failed = diagnostics.has_errors();
+    let (lenient, startup) = (args.lenient, args.startup);
+    let mut setting = Setting { lenient, working_dir, environment: environment.clone(), startup, ..Setting::default() };
+    let mut config = load_config(args, &setting, &mut diagnostics);
+    config.broken = diagnostics.has_errors();
     setting.lenient |= config.lenient;
     let mut reach = extensions(args, &config, &setting, &mut diagnostics);
     let reporters = if reporters.is_empty() { config.reporters.clone() } else { reporters };
@@ -66,6 +66,10 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
     by_extension.iter().for_each(|name| reach.begin_reporter(name, &setting.working_dir));
     let mut missing = Vec::new();
     let found = files::find(&args.paths, &mut diagnostics, &mut missing);
+    if !found.is_empty() {
+        let nothing = |path: &String| Diagnostic::warning(format!("no suite matches `{path}`"));
+        missing.iter().for_each(|path| diagnostics.push(nothing(path)));
+    }
     let mut problems = Diagnostics::default();
     let mut drafts = Vec::with_capacity(found.len());
     for path in found {
@@ -77,10 +81,11 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
     let filter = filter(args, &mut problems);
     let vars = vars(&args.var, &mut problems);
     // A config that cannot be read is one problem, not one more for every suite that misses its server.
-    let from_command = |argv: &[String]| Arc::new(Server::from_command(argv, setting.working_dir.clone()));
+    let from_command =
+        |argv: &[String]| Arc::new(Server::from_command(argv, setting.working_dir.clone()).started_within(startup));
     let command = match &args.url {
         Some(url) => Some(Arc::new(from_url(url, &setting, &mut diagnostics))),
-        None if !args.command.is_empty() || config_failed => Some(from_command(&args.command)),
+        None if !args.command.is_empty() || config.broken => Some(from_command(&args.command)),
         None if config.server.is_none() && config.servers.is_empty() => {
             args.stand_in.as_ref().map(|name| from_command(std::slice::from_ref(name)))
         }
@@ -164,6 +169,15 @@ impl Loaded {
         self.diagnostics.has_errors().then_some(code)
     }
 
+    /// Tells that no test is selected, and why.
+    pub(super) fn tell_nothing(&self, word: &str) {
+        let hint = match self.missing.as_slice() {
+            [] => "the filters leave nothing; `mcptest list` without them shows what there is".to_owned(),
+            missing => format!("no file matches `{}`", missing.join("`, `")),
+        };
+        screen::tell(&format!("{word}: no test was selected\nhint: {hint}\n"));
+    }
+
     /// Ends the plugins, and tells what is worth knowing about how they ended.
     pub(super) fn close(reach: &Reach, talk: &Talk) {
         let all: Vec<Arc<Live>> = reach.all().cloned().collect();
@@ -198,7 +212,7 @@ pub(super) fn from_url(url: &str, setting: &Setting, diagnostics: &mut Diagnosti
         let problem = Diagnostic::error(format!("`--url {}`: {why}", shown_url(url)));
         diagnostics.push(problem.hint("for example `--url http://127.0.0.1:8080/mcp`"));
     }
-    Server::from_url(url, setting.working_dir.clone())
+    Server::from_url(url, setting.working_dir.clone()).started_within(setting.startup)
 }
 
 /// What holds for the run, on its way.

@@ -2,18 +2,23 @@
 
 use super::load::{Loaded, Meanwhile, load_while};
 use super::screen;
-use super::{BAD_INPUT, FAILED, NO_TESTS, OK, RunArgs, Talk};
+use super::{BAD_INPUT, FAILED, NO_TESTS, OK, RunArgs, SuiteArgs, Talk};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::collector::Collector;
+use crate::event::redact::Redactor;
 use crate::mcp::cassette::{Cassette, Deck, Redact, Reel, Tape};
+use crate::mcp::transport::http::endpoint::shown_url;
 use crate::plan::Plan;
 use crate::reporter;
 use crate::run::{self, Early, Options};
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(super) fn run(mut args: RunArgs, talk: &Talk) -> u8 {
     // A cassette of one server needs nobody to say which; what is wrong with it is told once the suites are known.
     let played = args.replay.as_ref().and_then(|path| Cassette::load(path).ok());
+    args.suites.startup = args.startup_timeout;
     args.suites.stand_in = played.and_then(|cassette| cassette.sole_server().map(str::to_owned));
     let jobs = args.jobs.into();
     let mut early = None;
@@ -25,10 +30,15 @@ pub(super) fn run(mut args: RunArgs, talk: &Talk) -> u8 {
     if let Some(code) = loaded.tell(talk) {
         return code;
     }
+    let nothing = if args.pass_with_no_tests { OK } else { NO_TESTS };
     if loaded.plan.tests == 0 {
-        return no_tests(&loaded, args.pass_with_no_tests);
+        loaded.tell_nothing(if args.pass_with_no_tests { "note" } else { "error" });
+        // The reports say so too; a cassette that is there stays as it is.
+        (args.record, args.replay) = (None, None);
     }
+    let again = again(&args, &loaded.redactor());
     let options = reporter::Options {
+        again: &again,
         stdout: screen::stdout(talk),
         stderr: screen::stderr(talk),
         quiet: talk.quiet,
@@ -59,6 +69,7 @@ pub(super) fn run(mut args: RunArgs, talk: &Talk) -> u8 {
         extensions: loaded.reach.all().cloned().collect(),
         environment: loaded.added,
         reel: reel.clone(),
+        nothing,
     };
     let ran = run::run(loaded.plan, options, collector, early);
     Loaded::close(&loaded.reach, talk);
@@ -115,11 +126,29 @@ fn reporters(args: &RunArgs) -> Vec<String> {
     specs
 }
 
-fn no_tests(loaded: &Loaded, pass: bool) -> u8 {
-    let hint = match loaded.missing.as_slice() {
-        [] => "the filters leave nothing; `mcptest list` without them shows what there is".to_owned(),
-        missing => format!("no file matches `{}`", missing.join("`, `")),
+/// What has to be said beside the files to run them again as they were run.
+fn again(args: &RunArgs, redactor: &Redactor) -> Vec<String> {
+    let SuiteArgs { config, env_file, var, lenient, url, command, extensions, .. } = &args.suites;
+    let path = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let milliseconds = |time: &Duration| format!("{}ms", time.as_millis());
+    let mut words = Vec::new();
+    let mut say = |option: &str, values: Vec<String>| {
+        values.into_iter().for_each(|value| words.extend([option.to_owned(), redactor.text(&value).into_owned()]));
     };
-    screen::tell(&format!("error: no test was selected\nhint: {hint}\n"));
-    if pass { OK } else { NO_TESTS }
+    say("--config", config.iter().map(path).collect());
+    say("--url", url.iter().map(|url| shown_url(url)).collect());
+    say("--env-file", env_file.iter().map(path).collect());
+    say("--var", var.clone());
+    say("--startup-timeout", args.startup_timeout.iter().map(milliseconds).collect());
+    say("--timeout", args.timeout.iter().map(milliseconds).collect());
+    say("--matcher", extensions.matcher.clone());
+    say("--plugin", extensions.plugin.clone());
+    say("--transform", extensions.transform.clone());
+    say("--allow", extensions.allow.clone());
+    words.extend(lenient.then(|| "--lenient".to_owned()));
+    if !command.is_empty() {
+        words.push("--".to_owned());
+        words.extend(command.iter().map(|word| redactor.text(word).into_owned()));
+    }
+    words
 }

@@ -1,6 +1,6 @@
 //! `mcptest schema`.
 
-use super::{OK, screen};
+use super::screen;
 use clap::ValueEnum;
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -25,6 +25,5 @@ pub(super) fn schema(what: What) -> u8 {
         What::Ipc => crate::schema::ipc(),
         What::Plugin => crate::extension::process::schema(),
     };
-    screen::print(&format!("{schema:#}\n"));
-    OK
+    screen::print_data(&format!("{schema:#}\n"))
 }

@@ -1,9 +1,9 @@
 //! What the terminal can do, and printing to it without tripping over a reader that went away.
 
-use super::{Color, Talk};
+use super::{BAD_INPUT, Color, OK, Talk};
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::reporter::Screen;
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 
 /// The width of a report that no terminal limits.
 const PLAIN_WIDTH: usize = 100;
@@ -44,6 +44,18 @@ fn screen(
 pub(super) fn print(text: &str) {
     let mut stdout = std::io::stdout().lock();
     let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+}
+
+/// Prints what a command was called for; half of it in a full disk is no success.
+pub(super) fn print_data(text: &str) -> u8 {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            tell(&format!("error: stdout cannot be written: {error}\n"));
+            BAD_INPUT
+        }
+        _ => OK,
+    }
 }
 
 /// Prints to stderr.

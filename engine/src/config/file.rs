@@ -65,7 +65,8 @@ pub fn load(path: &Path, setting: &Setting, diagnostics: &mut Diagnostics) -> Op
     let reporters = fields.take("reporters").map(|given| reader.texts(given)).unwrap_or_default();
     let server = top_level_server(&mut reader, &mut fields, setting, family);
     reader.finish(fields);
-    Some(Config { source: Some(source.clone()), lenient, server, servers, secrets, extensions, reporters })
+    let source = Some(source.clone());
+    Some(Config { source, lenient, server, servers, secrets, extensions, reporters, broken: false })
 }
 
 fn require(reader: &mut Reader<'_>, fields: &Fields) {

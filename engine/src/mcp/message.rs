@@ -13,8 +13,11 @@
 //! Listening…                                              Noise
 //! ```
 
+mod broken;
 mod envelope;
 mod surrogate;
+
+pub use broken::broken;
 
 use crate::source::Json;
 use envelope::Envelope;

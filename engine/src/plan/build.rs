@@ -16,6 +16,7 @@ use crate::suite::environment::Environment;
 use crate::suite::server::Server;
 use crate::suite::template::{self, Filler, Found};
 use crate::suite::{Action, Body, Case, Row, Step, Suite, Unsupported};
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -56,7 +57,7 @@ pub fn make(inputs: Inputs<'_>, diagnostics: &mut Diagnostics) -> Plan {
             lenient: lenient || config.lenient,
             library,
         };
-        let servers = Servers { config, command: command.as_ref(), suite: &suite };
+        let servers = Servers { config, command: command.as_ref(), suite: &suite, undecided: RefCell::default() };
         drafts
             .push(File { scope: &scope, servers, filter, ci, ids: HashMap::new(), declared: None }.draft(diagnostics));
     }
@@ -164,6 +165,7 @@ impl File<'_> {
                 }
             }
         }
+        self.servers.tell_undecided(diagnostics);
         for found in &suite.unsupported {
             let plan = self.unsupported(found);
             wanted_flags.push(self.filter.wants_lane(&plan.test.id));
@@ -283,7 +285,7 @@ impl File<'_> {
 
     /// An answer for something the client never declared would never be asked for.
     fn check_respond(&self, step: &Step, capabilities: &Json, diagnostics: &mut Diagnostics) {
-        for entry in &step.respond.entries {
+        for entry in step.respond.entries.iter().filter(|_| !self.servers.config.broken) {
             let Some(capability) = capability_of(&entry.method).filter(|name| capabilities.get(name).is_none()) else {
                 continue;
             };

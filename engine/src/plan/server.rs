@@ -5,7 +5,8 @@ use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
 use crate::source::{Json, Span};
 use crate::suite::server::Server;
 use crate::suite::{Case, ServerChoice, Suite};
-use std::path::PathBuf;
+use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Which server a case runs against.
@@ -13,6 +14,8 @@ pub(super) struct Servers<'a> {
     pub(super) config: &'a Config,
     pub(super) command: Option<&'a Arc<Server>>,
     pub(super) suite: &'a Suite,
+    /// Tests that name no server where there are several.
+    pub(super) undecided: RefCell<Vec<Span>>,
 }
 
 impl Servers<'_> {
@@ -22,19 +25,41 @@ impl Servers<'_> {
             Some(ServerChoice::Named(name, span)) => match self.named(name) {
                 Some(server) => server.clone(),
                 None => {
-                    diagnostics.push(self.unknown(name, *span));
+                    // What a broken config lacks is told by what is wrong with it.
+                    if !self.config.broken {
+                        diagnostics.push(self.unknown(name, *span));
+                    }
                     self.placeholder()
                 }
             },
             None => match self.default() {
                 Some(server) => server.clone(),
                 None => {
-                    let span = if self.config.servers.is_empty() { Span::default() } else { case.span };
-                    diagnostics.push(self.none(span));
+                    match self.config.servers.is_empty() {
+                        true => diagnostics.push(self.none()),
+                        false => self.undecided.borrow_mut().push(case.span),
+                    }
                     self.placeholder()
                 }
             },
         }
+    }
+
+    /// Tells once of all tests that could run against any of several servers.
+    pub(super) fn tell_undecided(&self, diagnostics: &mut Diagnostics) {
+        let undecided = self.undecided.borrow();
+        let message = match undecided.len() {
+            0 => return,
+            1 => "several servers are defined, and this test names none".to_owned(),
+            many => format!("several servers are defined, and {many} tests of this file name none, this one first"),
+        };
+        let hint =
+            format!("add `server:` to the suite or the test; the config defines `{}`", self.known().join("`, `"));
+        diagnostics.push(Diagnostic::error(message).at(&self.suite.source, undecided[0]).hint(hint));
+    }
+
+    fn known(&self) -> Vec<&str> {
+        self.config.servers.iter().map(|server| &**server.key()).collect()
     }
 
     fn default(&self) -> Option<&Arc<Server>> {
@@ -47,7 +72,7 @@ impl Servers<'_> {
 
     fn named(&self, name: &str) -> Option<&Arc<Server>> {
         let all = self.config.servers.iter().chain(&self.config.server);
-        all.into_iter().find(|server| &*server.name == name)
+        all.into_iter().find(|server| &**server.key() == name)
     }
 
     pub(super) fn placeholder(&self) -> Arc<Server> {
@@ -56,7 +81,7 @@ impl Servers<'_> {
     }
 
     fn unknown(&self, name: &str, span: Span) -> Diagnostic {
-        let known: Vec<&str> = self.config.servers.iter().map(|server| &*server.name).collect();
+        let known = self.known();
         let diagnostic = Diagnostic::error(format!("no server is named `{name}`")).at(&self.suite.source, span);
         match did_you_mean(name, known.iter().copied()) {
             Some(near) => diagnostic.hint(format!("did you mean `{near}`?")),
@@ -70,25 +95,21 @@ impl Servers<'_> {
         let here = std::env::current_dir().ok()?;
         let folder = here.join(self.suite.source.path.parent()?);
         let folders = folder.ancestors().filter(|folder| **folder != here);
-        folders.flat_map(|folder| config::file::NAMES.map(|name| folder.join(name))).find(|path| path.is_file())
+        let mut configs = folders.flat_map(|folder| config::file::NAMES.map(|name| folder.join(name)));
+        let config = configs.find(|path| path.is_file())?;
+        Some(config.strip_prefix(&here).map_or(config.clone(), Path::to_owned))
     }
 
-    fn none(&self, span: Span) -> Diagnostic {
-        if self.config.servers.is_empty() {
-            let problem = Diagnostic::error(format!("`{}` has no server to run against", self.suite.name()));
-            if let Some(config) = self.config_nearby() {
-                return problem.hint(format!(
-                    "a config is looked for where the command runs, and there is one elsewhere: `--config {}`",
-                    config.display()
-                ));
-            }
-            return problem
-                .hint("name one in `mcptest.yml`, pass `--config FILE`, or end the command with `-- node server.js`");
+    fn none(&self) -> Diagnostic {
+        let problem = Diagnostic::error(format!("`{}` has no server to run against", self.suite.name()));
+        match self.config_nearby() {
+            Some(config) => problem.hint(format!(
+                "a config is looked for where the command runs, and there is one elsewhere: `--config {}`",
+                config.display()
+            )),
+            None => problem
+                .hint("name one in `mcptest.yml`, pass `--config FILE`, or end the command with `-- node server.js`"),
         }
-        let known: Vec<&str> = self.config.servers.iter().map(|server| &*server.name).collect();
-        Diagnostic::error("several servers are defined, and this test names none")
-            .at(&self.suite.source, span)
-            .hint(format!("add `server:` to the suite or the test; the config defines `{}`", known.join("`, `")))
     }
 }
 

@@ -88,6 +88,13 @@ impl Human {
         }
     }
 
+    /// The same, when this stood on the command line beside the files.
+    #[must_use]
+    pub fn run_with(mut self, words: Vec<String>) -> Human {
+        self.closing.again = words;
+        self
+    }
+
     fn session_opened(&mut self, opened: &SessionOpened) -> io::Result<()> {
         self.header.session_opened(opened);
         if !self.look.verbose {

@@ -20,7 +20,9 @@ const FILE_WIDTH: usize = 100;
 
 /// What reporters need to know about where and how they write.
 #[derive(Debug, Clone, Copy)]
-pub struct Options {
+pub struct Options<'a> {
+    /// What is said beside the files to run them again.
+    pub again: &'a [String],
     /// What stdout can do.
     pub stdout: Screen,
     /// What stderr can do.
@@ -51,7 +53,7 @@ pub fn names() -> &'static [&'static str] {
 
 /// Opens everything that `--reporter` asks for, and `human` beside it where stdout is free. Every problem is reported,
 /// and no reporter is of use if there is one.
-pub fn open<S: AsRef<str>>(specs: &[S], options: &Options) -> Result<Vec<Box<dyn Reporter>>, Diagnostics> {
+pub fn open<S: AsRef<str>>(specs: &[S], options: &Options<'_>) -> Result<Vec<Box<dyn Reporter>>, Diagnostics> {
     open_with(specs, options, &Extensions::new())
 }
 
@@ -61,7 +63,7 @@ pub(crate) type Extensions = HashMap<String, Arc<Live>>;
 /// Like [`open`], where names may also be those of extensions.
 pub fn open_with<S: AsRef<str>>(
     specs: &[S],
-    options: &Options,
+    options: &Options<'_>,
     extensions: &Extensions,
 ) -> Result<Vec<Box<dyn Reporter>>, Diagnostics> {
     let mut problems = Diagnostics::default();
@@ -97,7 +99,7 @@ pub fn open_with<S: AsRef<str>>(
 }
 
 /// Opens one reporter, `NAME[=FILE]`; without a file it writes to stdout.
-pub fn create(spec: &str, options: &Options) -> Result<Box<dyn Reporter>, Box<Diagnostic>> {
+pub fn create(spec: &str, options: &Options<'_>) -> Result<Box<dyn Reporter>, Box<Diagnostic>> {
     Spec::parse(spec).create(options, false, &Extensions::new())
 }
 
@@ -118,7 +120,7 @@ impl<'a> Spec<'a> {
 
     fn create(
         &self,
-        options: &Options,
+        options: &Options<'_>,
         stdout_is_taken: bool,
         extensions: &Extensions,
     ) -> Result<Box<dyn Reporter>, Box<Diagnostic>> {
@@ -147,10 +149,11 @@ impl<'a> Spec<'a> {
     }
 }
 
-fn human(name: &str, output: Box<dyn Write + Send>, screen: Screen, options: &Options) -> Box<dyn Reporter> {
+fn human(name: &str, output: Box<dyn Write + Send>, screen: Screen, options: &Options<'_>) -> Box<dyn Reporter> {
     let Screen { color, width, live } = screen;
-    let Options { quiet, verbose, show_frames, .. } = *options;
-    Box::new(Human::new(name, output, Look { color, width, live, quiet, verbose, show_frames }))
+    let Options { quiet, verbose, show_frames, again, .. } = *options;
+    let human = Human::new(name, output, Look { color, width, live, quiet, verbose, show_frames });
+    Box::new(human.run_with(again.to_vec()))
 }
 
 fn unknown(name: &str) -> Diagnostic {
@@ -178,8 +181,8 @@ mod tests {
     use super::*;
 
     const SCREEN: Screen = Screen { color: false, width: 80, live: false };
-    const OPTIONS: Options =
-        Options { stdout: SCREEN, stderr: SCREEN, quiet: false, verbose: false, show_frames: false };
+    const OPTIONS: Options<'_> =
+        Options { again: &[], stdout: SCREEN, stderr: SCREEN, quiet: false, verbose: false, show_frames: false };
 
     fn names_of(specs: &[&str]) -> Vec<String> {
         let reporters = open(specs, &OPTIONS).unwrap_or_else(|problems| panic!("{problems:?}"));

@@ -2,6 +2,7 @@
 
 use super::call::{Call, End};
 use super::fault::{Code, Fault};
+use super::line::Awaits;
 use super::window::Window;
 use crate::mcp::connection::plain;
 
@@ -34,7 +35,9 @@ pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {
                 None if window.oversize => {
                     fault.hint("a line came that was too long to be read: raise `maxLine` in the server's config")
                 }
-                None => fault.hint("if the server needs longer, raise `timeout` on the step or on the server"),
+                None => fault.hint(unheard(call, window).unwrap_or_else(|| {
+                    "if the server needs longer, raise `timeout` on the step or on the server".to_owned()
+                })),
             }
         }
         End::Exited(exit) => Fault::new(Code::Crashed, format!("the server ended before it answered {what} ({exit})")),
@@ -51,4 +54,15 @@ pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {
         }
         End::Done | End::Interrupted => Fault::new(Code::ConnectionLost, "the step did not run to its end"),
     }
+}
+
+/// What came instead of the answer, and may have been meant as it.
+fn unheard(call: &Call, window: &Window) -> Option<String> {
+    let stray = || match (&window.stray, &call.line.awaits) {
+        (Some(theirs), Awaits::Answer { id, .. }) => Some(format!(
+            "an answer came to id {theirs}, and the request has id {id}: an answer carries the id of its request"
+        )),
+        _ => None,
+    };
+    window.suspicion().or_else(stray)
 }

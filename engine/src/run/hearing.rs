@@ -3,6 +3,7 @@
 
 use super::call::{Call, End, Unfit};
 use super::exchange::Exchange;
+use super::line::Awaits;
 use super::window::params;
 use crate::mcp::input;
 use crate::mcp::message::{Kind, Message};
@@ -61,7 +62,9 @@ impl Exchange<'_> {
         if matches!(message.kind, Kind::Notification { .. }) {
             return self.hear_notification(message).await;
         }
-        let Some(at) = self.calls.iter().position(|call| call.awaits(&message)) else {
+        let is_late = message.id().is_some_and(|id| self.session.connection.overdue.contains(id));
+        let takes = |call: &Call| call.awaits(&message) && !(is_late && call.line.awaits == Awaits::AnyAnswer);
+        let Some(at) = self.calls.iter().position(takes) else {
             self.note_stray(&message);
             self.window().received(Rc::new(message));
             return;
@@ -173,7 +176,10 @@ impl Exchange<'_> {
         let late = self.session.connection.overdue.iter().position(|overdue| overdue == id);
         let note = match late {
             Some(_) => format!("a late answer came: to id {id}, which had timed out"),
-            None => format!("an answer came that nobody awaits: to id {id}"),
+            None => {
+                self.window().stray = Some(id.clone());
+                format!("an answer came that nobody awaits: to id {id}")
+            }
         };
         self.window().note(note);
     }

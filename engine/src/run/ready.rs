@@ -2,7 +2,7 @@
 
 use super::call::{Call, Cancel};
 use super::judge::{self, Judge};
-use super::line::{line, progress_token, with_token};
+use super::line::{Awaits, line, progress_token, with_token};
 use super::modern;
 use super::pages::Pages;
 use super::polling::Polling;
@@ -21,7 +21,7 @@ use crate::suite::{self, Action, Field, Step};
 use std::time::Duration;
 
 /// How long a line that nobody may answer is waited for.
-const RAW_TIMEOUT: Duration = Duration::from_secs(1);
+const SILENCE: Duration = Duration::from_secs(1);
 /// How long a step that asserts on stderr stays open: the two pipes are not in step with each other.
 const STDERR_SETTLE: Duration = Duration::from_millis(20);
 
@@ -112,11 +112,12 @@ impl Steps<'_, '_> {
         let expects = |field: Field| ready.checks().iter().any(|check| check.field == field);
         let silent = ready.checks().iter().any(|check| matches!(check.rule, Rule::Silence));
         let answer_wanted = [Field::Response, Field::Result, Field::Error, Field::IsError].into_iter().any(expects);
-        let raw = matches!(ready.action(), Action::Raw(_) | Action::Bytes(_));
+        let notifies = silent && matches!(ready.action(), Action::Notify(_));
+        let unasked = notifies || matches!(ready.action(), Action::Raw(_) | Action::Bytes(_));
         let default = self.desk.shared.options.timeout.unwrap_or(session.server.timeout);
         let timeout = match step.timeout {
             Some(timeout) => timeout,
-            None if raw && !answer_wanted => RAW_TIMEOUT.min(default),
+            None if unasked && !answer_wanted => SILENCE.min(default),
             None => default,
         };
         let meta = ready.filled().map_or(step.meta.as_ref(), |filled| filled.meta(step));
@@ -148,11 +149,15 @@ impl Steps<'_, '_> {
         call.token = token;
         call.until_exit |= expects(Field::ExitCode);
         call.hopes_for_silence = silent || judge::must_stay_silent(step, ready.checks());
+        if notifies {
+            // Nothing answers a notification: whatever does is the answer that must not come.
+            call.line.awaits = Awaits::AnyAnswer;
+        }
         call.http.to_the_end = expects(Field::Http) && session.connection.transport.http().is_some();
         call.settle = step.settle.unwrap_or_default();
         if let Some(after) = step.cancel_after {
             // What would come late comes while the silence is waited for.
-            let grace = step.settle.unwrap_or(RAW_TIMEOUT);
+            let grace = step.settle.unwrap_or(SILENCE);
             call.cancel = Some(Cancel { after, grace, sent: false, progress: 0 });
             if call.hopes_for_silence {
                 call.settle = Duration::ZERO;

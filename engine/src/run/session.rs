@@ -104,7 +104,8 @@ impl Session {
                 if started && std::env::current_dir().is_ok_and(|ours| ours != session.server.cwd) {
                     how.push_str(&format!(" in `{}`", session.server.cwd.display()));
                 }
-                let fault = fault.hint(how);
+                let seen = window.suspicion().into_iter().chain(session.server.missing_script());
+                let fault = seen.fold(fault, Fault::hint).hint(how);
                 session.connection.close(true, &mut window).await;
                 Err(Box::new(Failed { fault, window }))
             }

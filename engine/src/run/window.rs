@@ -1,7 +1,7 @@
 //! What belongs to one step: every message, noise line and stderr byte that was read while it was open.
 
 use crate::event::Direction;
-use crate::mcp::message::{Kind, Message};
+use crate::mcp::message::{Kind, Message, broken};
 use crate::source::Json;
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -28,6 +28,8 @@ pub(super) struct Window {
     pub(super) dropped: usize,
     /// A line came that was too long to be read.
     pub(super) oversize: bool,
+    /// The id of an answer that nobody awaits.
+    pub(super) stray: Option<Json>,
     /// Things worth knowing that are no failure.
     pub(super) notes: Vec<String>,
     /// Values that were fetched, and that no report may show.
@@ -142,12 +144,18 @@ impl Window {
         })
     }
 
-    /// Lines on stdout that were no message.
+    /// Lines on stdout that were no message, JSON that is none included.
     pub(super) fn noise_lines(&self) -> impl Iterator<Item = &str> {
         self.entries.iter().filter_map(|entry| match entry {
             Entry::Noise(line) => Some(line.as_str()),
+            Entry::Received(message) if matches!(message.kind, Kind::Invalid { .. }) => Some(message.raw.as_str()),
             _ => None,
         })
+    }
+
+    /// Why the answer that did not come may have come and not been readable.
+    pub(super) fn suspicion(&self) -> Option<String> {
+        self.noise_lines().find_map(broken)
     }
 
     /// Everything that crossed the pipe, in order.

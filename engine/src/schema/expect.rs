@@ -53,7 +53,12 @@ pub static EXPECT: Table = Table {
             "Bounds of the time the answer took.",
         ),
         Key::new("exitCode", Anything, "0", "The exit code; the exit is awaited."),
-        Key::new("no-response", True, "true", "No answer may come before the step's timeout."),
+        Key::new(
+            "no-response",
+            True,
+            "true",
+            "No answer may come before the step's timeout; after `raw` and `notify` 1s by default.",
+        ),
         Key::new(
             "files",
             Map(&Anything),

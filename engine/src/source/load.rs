@@ -24,10 +24,7 @@ pub fn load(path: &Path, shown: &str) -> Result<Arc<Source>, Diagnostic> {
 
 fn read(path: &Path, shown: &str) -> Result<Vec<u8>, Diagnostic> {
     let cannot = |error: std::io::Error| match error.kind() {
-        ErrorKind::NotFound => Diagnostic::error(format!("`{shown}` does not exist")).hint(match nearest(path) {
-            Some(name) => format!("did you mean `{name}`, in the same folder?"),
-            None => "check the spelling, and the folder the command runs in".to_owned(),
-        }),
+        ErrorKind::NotFound => absent(path, shown),
         ErrorKind::PermissionDenied => Diagnostic::error(format!("`{shown}` may not be read: permission denied")),
         _ => Diagnostic::error(format!("`{shown}` cannot be read: {error}")),
     };
@@ -45,6 +42,16 @@ fn read(path: &Path, shown: &str) -> Result<Vec<u8>, Diagnostic> {
         );
     }
     Ok(bytes)
+}
+
+fn absent(path: &Path, shown: &str) -> Diagnostic {
+    if let Ok(target) = std::fs::read_link(path) {
+        return Diagnostic::error(format!("`{shown}` is a link to `{}`, which does not exist", target.display()));
+    }
+    Diagnostic::error(format!("`{shown}` does not exist")).hint(match nearest(path) {
+        Some(name) => format!("did you mean `{name}`, in the same folder?"),
+        None => "check the spelling, and the folder the command runs in".to_owned(),
+    })
 }
 
 /// The file that a misspelt name may have meant.

@@ -31,6 +31,8 @@ pub const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Server {
     /// Stands in report headers.
     pub name: Arc<str>,
+    /// What suites call it, when that is another name: its key in `servers`.
+    pub key: Option<Arc<str>>,
     /// Where it is written, for diagnostics; `None` for a command line.
     pub origin: Option<(Arc<Source>, Span)>,
     /// The program; empty for a server that is running already.
@@ -117,10 +119,23 @@ impl Server {
         server
     }
 
+    /// What suites and cassettes call it.
+    pub fn key(&self) -> &Arc<str> {
+        self.key.as_ref().unwrap_or(&self.name)
+    }
+
+    /// The same server with another default for `startupTimeout`.
+    #[must_use]
+    pub fn started_within(mut self, startup: Option<Duration>) -> Server {
+        self.startup_timeout = startup.unwrap_or(self.startup_timeout);
+        self
+    }
+
     /// A server with every setting at its default.
     pub fn new(name: impl Into<Arc<str>>, command: String, args: Vec<String>, cwd: PathBuf) -> Server {
         Server {
             name: name.into(),
+            key: None,
             origin: None,
             command,
             args,

@@ -96,6 +96,23 @@ fn a_late_answer_is_not_mistaken_for_the_next() {
 }
 
 #[test]
+fn a_late_answer_is_none_to_a_notification() {
+    let suite = "tools:\n  - { it: waits too short, tool: echo, args: { message: a }, timeout: 100ms }\n  - { it: is left alone, notify: { method: notifications/nothing }, expect: { no-response: true } }\n";
+    check(&["--late", "400"], QUICK, suite, 1, &["waits too short: faulted (timeout)", "is left alone: passed"]);
+}
+
+#[test]
+fn nothing_may_answer_a_notification() {
+    let suite = "tests:\n  - { it: is silent, notify: { method: notifications/progress, params: {} }, expect: { no-response: true } }\n  - { it: asks in truth, notify: { method: ping, id: 7 }, expect: { no-response: true } }\n";
+    let place = Place::with_config(&[], "timeout: 60s\n", suite);
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, verdicts(&report)), (1, vec!["is silent: passed".into(), "asks in truth: failed".into()]));
+    // The time of a step is for answers that are due.
+    let took = report["suites"][0]["tests"][0]["durationMs"].as_f64();
+    assert!(took.is_some_and(|took| took < 30_000.0), "{took:?}");
+}
+
+#[test]
 fn an_id_that_timed_out_is_used_again_only_in_a_new_process() {
     let request = "request: { id: 7, method: tools/call, params: { name: echo, arguments: { message: x } } }";
     let suite = format!(

@@ -269,7 +269,7 @@ impl Connection {
         let answer = answer.ok_or_else(|| {
             let message = format!("no answer to `{method}` within `startupTimeout` ({})", plain(patience));
             Fault::new(Code::HandshakeFailed, message)
-                .hint("a slow server needs a longer `startupTimeout` in its config")
+                .hint("a slow server needs a longer `startupTimeout` in its config, or `--startup-timeout 30s` in `run`, `call` and `discover`")
                 .hint("a server that prints a line when it is ready can be awaited with `readyPattern`")
         })?;
         read(&answer, method)

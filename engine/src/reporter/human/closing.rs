@@ -22,6 +22,8 @@ pub(super) struct Closing {
     flaky: usize,
     seed: Option<u64>,
     planned: usize,
+    /// What stood on the command line beside the files.
+    pub(super) again: Vec<String>,
 }
 
 impl Closing {
@@ -52,7 +54,8 @@ impl Closing {
         }
         screen.gap()?;
         if finished.interrupted {
-            let (done, planned) = (finished.summary.total, self.planned.max(finished.summary.total));
+            let Summary { total, skipped, .. } = finished.summary;
+            let (done, planned) = (total - skipped, self.planned.max(total));
             screen.line(&paint.warning(&format!("interrupted after {done} of {}", count(planned, "test"))))?;
         }
         screen.line(&self.sums(&finished.summary, paint))?;
@@ -115,7 +118,8 @@ impl Closing {
         if files.is_empty() || files.len() == self.files.len() || files.len() > RERUN_FILES {
             return None;
         }
-        Some(format!("mcptest run {}", files.iter().map(|file| shell(file)).collect::<Vec<_>>().join(" ")))
+        let words = files.into_iter().chain(self.again.iter().map(String::as_str)).map(shell);
+        Some(format!("mcptest run {}", words.collect::<Vec<_>>().join(" ")))
     }
 }
 
@@ -182,9 +186,9 @@ mod tests {
 
     #[test]
     fn says_when_the_run_was_cut_short_or_empty() {
-        let summary = Summary { total: 1, passed: 1, ..Summary::default() };
+        let summary = Summary { total: 6, passed: 1, skipped: 5, ..Summary::default() };
         let text = shown(&closing(2, 0, 3), RunFinished { summary, exit_code: 130, interrupted: true });
-        assert_eq!(text, "interrupted after 1 of 6 tests\n1 test: 1 passed in 0.0ms\n");
+        assert_eq!(text, "interrupted after 1 of 6 tests\n6 tests: 1 passed, 5 skipped in 0.0ms\n");
         let run = RunFinished { summary: Summary::default(), exit_code: 7, interrupted: false };
         assert_eq!(shown(&Closing::default(), run), "no tests ran in 0.0ms\n");
     }

@@ -6,7 +6,6 @@ use super::screen::Screen;
 use crate::event::{Attempt, SessionOpened, Status, Test, TestFinished};
 use crate::reporter::text::{columns, duration};
 use crate::reporter::visible::visible;
-use crate::source::Json;
 use crate::suite::Lane;
 use std::collections::HashMap;
 use std::io;
@@ -25,7 +24,8 @@ pub(super) struct Header {
 
 impl Header {
     pub(super) fn session_opened(&mut self, opened: &SessionOpened) {
-        let text = |key: &str| opened.server_info.as_ref()?.get(key).and_then(Json::as_str);
+        let info = opened.server_info.as_ref();
+        let text = |key: &str| info?.get(key)?.as_str().map(str::trim).filter(|text| !text.is_empty());
         let itself = match (text("name"), text("version")) {
             (Some(name), Some(version)) => format!("{} {}", visible(name), visible(version)),
             (Some(name), None) => visible(name).into_owned(),
@@ -120,4 +120,29 @@ fn remarks(finished: &TestFinished, header: &Header) -> Vec<String> {
     }
     remarks.extend(finished.reason.as_deref().map(|reason| visible(reason).into_owned()));
     remarks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_server_leaves_empty_leaves_no_gap() {
+        let mut header = Header::default();
+        let mut introduce = |info: serde_json::Value| {
+            header.servers.clear();
+            header.session_opened(&SessionOpened {
+                session: "s#1".into(),
+                server: "s".into(),
+                server_info: Some(info),
+                era: None,
+                protocol_version: None,
+                duration_ms: 1.0,
+            });
+            header.servers.get("s").cloned()
+        };
+        assert_eq!(introduce(serde_json::json!({"name": "files", "version": "1"})).as_deref(), Some("files 1"));
+        assert_eq!(introduce(serde_json::json!({"name": "files", "version": ""})).as_deref(), Some("files"));
+        assert_eq!(introduce(serde_json::json!({"name": "", "version": "1"})), None);
+    }
 }

@@ -19,13 +19,9 @@ const RESTARTS: [Restart; 3] = [Restart::Run, Restart::File, Restart::Test];
 /// Reads a definition; `name` is its key in `servers`, if it has one.
 pub(crate) fn parse(reader: &mut Reader<'_>, node: Node, name: Option<&str>, setting: &Setting) -> Option<Server> {
     let mut fields = reader.fields(node, &SERVER)?;
-    if let (Some(key), Some(place)) = (name, fields.place_of("name")) {
-        let twice = reader.error(place, format!("the server is already called `{key}`, by its key in `servers`"));
-        twice.hints.push("remove `name`, or rename the key".to_owned());
-    }
     let server = server(reader, &mut fields, name, setting);
     reader.finish(fields);
-    server
+    server.map(|server| Server { key: name.map(Into::into), ..server })
 }
 
 /// Reads the keys of a server out of `fields`, of a definition or a whole config.
@@ -56,7 +52,7 @@ pub(crate) fn server(
         false => name_of(&command).to_owned(),
     });
     let cwd = definition.cwd(fields, &command, &args);
-    let mut server = Server::new(name, command, args, cwd);
+    let mut server = Server::new(name, command, args, cwd).started_within(setting.startup);
     server.origin = Some(origin);
     server.cassette = cassette.flatten();
     definition.process(fields, &mut server);

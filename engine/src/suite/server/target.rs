@@ -10,6 +10,9 @@ use crate::mcp::transport::http::endpoint::{Endpoint, parse_header, parse_url, s
 use crate::source::Json;
 use std::sync::Arc;
 
+/// What files end in that an interpreter is started with.
+const SCRIPTS: [&str; 9] = [".js", ".mjs", ".cjs", ".ts", ".mts", ".py", ".sh", ".rb", ".jar"];
+
 impl Server {
     /// What a client needs to speak to one process of it; `environment` is added to what the process inherits.
     pub fn target(
@@ -58,6 +61,18 @@ impl Server {
         Ok(Some(endpoint))
     }
 
+    /// That a script of the command line is not where the server runs, and what to do about it.
+    pub fn missing_script(&self) -> Option<String> {
+        let is_script = |word: &&String| !word.contains("${") && SCRIPTS.iter().any(|end| word.ends_with(end));
+        let is_there = |word: &str| self.cwd.join(word).exists();
+        let word = self.args.iter().filter(is_script).find(|word| !is_there(word))?;
+        let exact = !self.cwd.to_string_lossy().contains("${");
+        exact.then(|| {
+            let cwd = self.cwd.display();
+            format!("there is no `{word}` in `{cwd}`, where the server was started: `cwd` in its config says where")
+        })
+    }
+
     /// How it is reached, for messages.
     pub fn reached(&self) -> String {
         match &self.remote {
@@ -71,7 +86,7 @@ impl Server {
     pub fn spool(&self, tmp: &Tmp, reel: Option<&Reel>) -> Option<Spool> {
         let own = self.cassette.clone().map(Reel::Replay);
         let reel = own.or_else(|| reel.cloned())?;
-        Some(Spool { reel, server: self.name.clone(), tmp: tmp.text().to_string() })
+        Some(Spool { reel, server: self.key().clone(), tmp: tmp.text().to_string() })
     }
 
     /// How it is started, as a shell would take it.

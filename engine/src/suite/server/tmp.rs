@@ -3,6 +3,7 @@
 use super::Server;
 use crate::mcp::fault::{Code, Fault};
 use std::cell::OnceCell;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::net::TcpListener;
 use std::path::Path;
@@ -21,10 +22,9 @@ impl Tmp {
     /// A fresh folder that holds what the server's `fixture` holds.
     pub fn new(server: &Server) -> Result<Tmp, Fault> {
         let problem = |what: &str, error: io::Error| Fault::new(Code::StartFailed, format!("{what}: {error}"));
-        let folder = tempfile::Builder::new()
-            .prefix("mcptest-")
-            .tempdir()
-            .map_err(|error| problem("cannot make a temporary directory", error))?;
+        let folder = fresh_folder().map_err(|error| {
+            problem("cannot make a temporary directory", error).hint("`TMPDIR` in the environment says where")
+        })?;
         if let Some(fixture) = &server.fixture {
             copy_folder(fixture, folder.path())
                 .map_err(|error| problem(&format!("cannot copy the fixture `{}`", fixture.display()), error))?;
@@ -47,6 +47,17 @@ impl Tmp {
     /// The folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
+    }
+}
+
+/// A folder whose name survives servers that fold paths to lower case.
+fn fresh_folder() -> io::Result<TempDir> {
+    loop {
+        let name = format!("mcptest-{:010x}", RandomState::new().build_hasher().finish() >> 24);
+        match tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir() {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made,
+        }
     }
 }
 

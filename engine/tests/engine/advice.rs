@@ -1,0 +1,204 @@
+//! What is advised when something went wrong: said once, about the cause, with what to do next.
+
+use crate::kit::{Place, fixture_server, said, verdicts};
+use serde_json::Value;
+use std::fs::File;
+
+const ECHO: &str =
+    "tools:\n  - { it: echoes, tool: echo, args: { message: hi }, timeout: 300ms, expect: { text: hi } }\n";
+const ONE: &str = "tests:\n  - { it: pings, ping: true }\n";
+const TWO_SERVERS: &str = "servers: { a: { command: mcptest }, b: { command: mcptest } }\n";
+
+#[test]
+fn an_answer_that_came_and_could_not_be_read_is_told() {
+    for (flags, advice) in [
+        (&["--number", "NaN"][..], "a line on stdout is no message: JSON has no `NaN`"),
+        (&["--wrong-id"], "an answer came to id "),
+    ] {
+        let place = Place::with_config(flags, "shutdownTimeout: 300ms\n", ECHO);
+        let said = place.mcptest(&["run"]);
+        assert_eq!(said.code, 1, "{}", said.stdout);
+        assert!(said.stdout.contains("timeout: no answer to `tools/call`"), "{}", said.stdout);
+        assert!(said.stdout.contains(advice) && !said.stdout.contains("raise `timeout`"), "{}", said.stdout);
+        place.assert_nothing_left();
+    }
+    let place = Place::new();
+    place.write("a.test.mcp.yml", ONE);
+    let shell = r#"echo '{'; echo '  "jsonrpc": "2.0"'; exec sleep 60"#;
+    let said = place.mcptest(&["run", "--startup-timeout", "300ms", "--", "sh", "-c", shell]);
+    assert_eq!(said.code, 3, "{}", said.stdout);
+    assert!(said.stdout.contains("a line on stdout ends in the middle of a message"), "{}", said.stdout);
+}
+
+#[test]
+fn json_that_is_no_message_is_noise() {
+    let suite = r#"
+tools:
+  - { it: logs, tool: noise, args: { text: '{"level":30,"msg":"up"}' }, expect: { stdout: clean } }
+  - { it: lists, tool: noise, args: { text: "[1]" }, expect: { stdout: clean } }
+  - { it: notifies, tool: notify, args: { method: notifications/message, params: {}, count: 1 }, expect: { stdout: clean } }
+"#;
+    let (code, report) = Place::with_fixture(&[], suite).report(&[]);
+    let wanted = ["logs: failed", "lists: failed", "notifies: passed"];
+    assert_eq!((code, verdicts(&report)), (1, wanted.map(str::to_owned).to_vec()));
+}
+
+#[test]
+fn a_script_that_is_not_there_is_named() {
+    let place = Place::new();
+    place.write("sub/mcptest.yml", "command: sh\nargs: [./sub/server.sh]\n");
+    place.write("a.test.mcp.yml", ONE);
+    let said = place.mcptest(&["run", "--config", "sub/mcptest.yml"]);
+    assert_eq!(said.code, 3, "{}", said.stdout);
+    assert!(said.stdout.contains("there is no `./sub/server.sh` in `"), "{}", said.stdout);
+}
+
+#[test]
+fn how_long_a_server_may_take_to_start_stands_on_the_command_line_too() {
+    let place = Place::new();
+    place.write("a.test.mcp.yml", ONE);
+    let (server, late) = (fixture_server(), "within `startupTimeout` (300ms)");
+    let tail = ["--startup-timeout", "300ms", "--", &server, "--no-init-answer"];
+    let said = place.mcptest(&[&["run"][..], &tail].concat());
+    assert!(said.code == 3 && said.stdout.contains(late), "{}", said.stdout);
+    let said = place.mcptest(&[&["call", "ping"][..], &tail].concat());
+    assert!(said.code == 3 && said.stderr.contains(late), "{}", said.stderr);
+    // What the config says is meant.
+    let place = Place::with_config(&["--slow-start", "600"], "startupTimeout: 20s\n", ONE);
+    assert_eq!(place.mcptest(&["run", "--startup-timeout", "100ms"]).code, 0);
+}
+
+#[test]
+fn tests_that_name_none_of_several_servers_are_told_once() {
+    let place = Place::new();
+    place.write("mcptest.yml", TWO_SERVERS);
+    place.write("a.test.mcp.yml", &format!("{ONE}  - {{ it: again, ping: true }}\n  - {{ it: third, ping: true }}\n"));
+    place.write("b.test.mcp.yml", ONE);
+    let said = place.mcptest(&["check"]);
+    assert_eq!(said.code, 2);
+    for part in ["3 tests of this file name none, this one first", "this test names none", "\n2 errors found"] {
+        assert_eq!(said.stderr.matches(part).count(), 1, "{part}:\n{}", said.stderr);
+    }
+}
+
+#[test]
+fn what_a_broken_config_lacks_is_not_told_again_by_suites() {
+    let place = Place::new();
+    place.write("mcptest.yml", "servers: { a: { comand: x } }\n");
+    place.write("a.test.mcp.yml", &format!("server: b\n{ONE}"));
+    for args in [&["check"][..], &["check", "--config", "gone.yml"]] {
+        let said = place.mcptest(args);
+        assert_eq!(said.code, 2);
+        assert!(!said.stderr.contains("no server is named"), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn a_server_of_several_may_have_a_name_for_reports() {
+    let place = Place::new();
+    let server = Value::from(fixture_server());
+    place.write("mcptest.yml", &format!("servers: {{ a: {{ name: The first one, command: {server} }} }}\n"));
+    place.write("a.test.mcp.yml", &format!("server: a\n{ONE}"));
+    let said = place.mcptest(&["run"]);
+    assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
+    assert!(said.stdout.contains("The first one"), "{}", said.stdout);
+    assert_eq!(place.mcptest(&["call", "ping", "--server", "a"]).code, 0);
+}
+
+#[test]
+fn a_path_without_suites_is_told_beside_others() {
+    let place = Place::with_fixture(&[], ONE);
+    place.write("empty/readme", "");
+    let said = place.mcptest(&["run", "suite.test.mcp.yml", "other*.yml", "empty"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    for path in ["other*.yml", "empty"] {
+        assert!(said.stderr.contains(&format!("warning: no suite matches `{path}`")), "{}", said.stderr);
+    }
+    let said = place.mcptest(&["list", "other*.yml"]);
+    assert_eq!(said.code, 7);
+    assert!(said.stderr.contains("hint: no file matches `other*.yml`"), "{}", said.stderr);
+}
+
+#[test]
+fn a_run_without_tests_has_reports_too() {
+    let place = Place::with_fixture(&[], ONE);
+    let args = ["run", "--json", "--junit", "r.xml", "--filter", "nothing like it"];
+    let said = place.mcptest(&args);
+    let report: Value = serde_json::from_str(&said.stdout).expect("a report");
+    assert_eq!((said.code, &report["exitCode"], &report["summary"]["total"]), (7, &Value::from(7), &Value::from(0)));
+    assert!(place.read("r.xml").contains("tests=\"0\""), "{}", place.read("r.xml"));
+    let said = place.mcptest(&[&args[..], &["--pass-with-no-tests"]].concat());
+    let report: Value = serde_json::from_str(&said.stdout).expect("a report");
+    assert_eq!((said.code, &report["exitCode"]), (0, &Value::from(0)));
+    assert!(said.stderr.starts_with("note: no test was selected"), "{}", said.stderr);
+    assert_eq!(place.read("pids"), "");
+}
+
+#[test]
+fn the_command_that_runs_failures_again_can_be_copied() {
+    let place = Place::new();
+    place.write("a.test.mcp.yml", ONE);
+    place.write(
+        "b.test.mcp.yml",
+        "tools:\n  - { it: is wrong, tool: echo, args: { message: hi }, expect: { text: '${x}' } }\n",
+    );
+    let server = fixture_server();
+    let said = place.mcptest(&["run", "--var", "x=y z", "--", &server]);
+    assert_eq!(said.code, 1, "{}", said.stderr);
+    let again = format!("  mcptest run b.test.mcp.yml --var 'x=y z' -- {server}\n");
+    assert!(said.stdout.ends_with(&again), "{}", said.stdout);
+}
+
+#[test]
+fn a_suite_in_the_place_of_a_command_is_meant_to_be_run() {
+    let said = Place::new().mcptest(&["a.test.mcp.yml"]);
+    assert_eq!(said.code, 2);
+    assert!(said.stderr.contains("to run suites, write `mcptest run a.test.mcp.yml`"), "{}", said.stderr);
+    assert!(!Place::new().mcptest(&["frobnicate"]).stderr.contains("to run suites"));
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_called_one() {
+    let place = Place::with_fixture(&[], ONE);
+    std::os::unix::fs::symlink("gone.yml", place.path("link.test.mcp.yml")).expect("a link");
+    let said = place.mcptest(&["check"]);
+    assert_eq!(said.code, 2);
+    assert!(
+        said.stderr.contains("`link.test.mcp.yml` is a link to `gone.yml`, which does not exist"),
+        "{}",
+        said.stderr
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_looked_into_is_told() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::with_fixture(&[], ONE);
+    place.write("closed/b.test.mcp.yml", ONE);
+    std::fs::set_permissions(place.path("closed"), std::fs::Permissions::from_mode(0o000)).expect("allowed");
+    let open_to_us = std::fs::read_dir(place.path("closed")).is_ok();
+    let said = place.mcptest(&["list"]);
+    std::fs::set_permissions(place.path("closed"), std::fs::Permissions::from_mode(0o755)).expect("allowed");
+    // Whoever may read everything finds the suite.
+    let expected = if open_to_us { "2 tests in 2 files" } else { "1 test in 1 file" };
+    assert!(said.stdout.contains(expected), "{}{}", said.stdout, said.stderr);
+    assert_eq!(said.stderr.contains("warning: suites may be left out: "), !open_to_us, "{}", said.stderr);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_does_not_fit_on_the_disk_is_no_success() {
+    let place = Place::with_fixture(&[], ONE);
+    for args in [&["schema", "suite"][..], &["completions", "bash"], &["list"], &["call", "tools/list"]] {
+        let mut command = place.command(args);
+        let said = said(command.stdout(File::create("/dev/full").expect("a full disk")).output().expect("it runs"));
+        assert_eq!(said.code, 2, "{args:?}: {}", said.stderr);
+        assert!(said.stderr.contains("error: stdout cannot be written: "), "{args:?}: {}", said.stderr);
+    }
+}
+
+#[test]
+fn the_folder_of_a_server_has_no_capitals() {
+    let suite = "tools:\n  - { it: tells, tool: echo, args: { message: '${tmp}' }, expect: { text: { $regex: '/mcptest-[0-9a-f]{10}$' } } }\n";
+    assert_eq!(Place::with_fixture(&[], suite).report(&[]).0, 0);
+}
