@@ -20,7 +20,7 @@ mod results;
 pub(crate) mod sample;
 mod tail;
 pub mod text;
-pub mod visible;
+pub use crate::source::visible;
 
 use crate::event::Event;
 pub use open::{Options, Screen, create, names, open, open_with};

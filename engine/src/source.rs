@@ -8,6 +8,7 @@ mod load;
 pub mod path;
 pub mod quantity;
 pub mod reader;
+pub mod visible;
 pub mod yaml;
 
 pub use load::{MAX_FILE, load};

@@ -9,6 +9,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Requests that were to be answered with a 503, or with nothing.
 static REFUSED: AtomicU32 = AtomicU32::new(0);
 
+/// Handshakes.
+static STARTS: AtomicU32 = AtomicU32::new(0);
+
 /// Listens on a free port, and writes the address into a file.
 pub(crate) fn serve(file: &str, careful: bool) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -42,12 +45,20 @@ fn answer(mut stream: TcpStream, careful: bool) -> std::io::Result<()> {
         return write(&mut stream, "405 Method Not Allowed", "");
     }
     let message: Value = serde_json::from_slice(&body).unwrap_or_default();
+    if message["method"] == "initialize" {
+        STARTS.fetch_add(1, Ordering::SeqCst);
+    }
     let deed = message["params"]["arguments"]["expected"]["do"].as_str().unwrap_or_default();
     let enough = || REFUSED.fetch_add(1, Ordering::SeqCst) >= 2;
     match deed {
         "busy" if !enough() => return write(&mut stream, "503 Service Unavailable", ""),
         "broken" if !enough() => return Ok(()),
         "down" => return write(&mut stream, "500 Internal Server Error", "no"),
+        "forgotten" if STARTS.load(Ordering::SeqCst) < 2 => {
+            let error = serde_json::json!({ "code": -32600, "message": "Session not found" });
+            let answer = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error });
+            return write(&mut stream, "404 Not Found", &answer.to_string());
+        }
         "forbidden" => return write(&mut stream, "403 Forbidden", "no"),
         "credentials" => {
             let verdict = serde_json::json!({ "pass": false, "message": credentials });
@@ -55,7 +66,7 @@ fn answer(mut stream: TcpStream, careful: bool) -> std::io::Result<()> {
             let answer = serde_json::json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
             return write(&mut stream, "200 OK", &answer.to_string());
         }
-        "busy" | "broken" => {
+        "busy" | "broken" | "forgotten" => {
             let result = serde_json::json!({ "content": [], "structuredContent": { "pass": true } });
             let answer = serde_json::json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
             return write(&mut stream, "200 OK", &answer.to_string());

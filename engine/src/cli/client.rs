@@ -110,9 +110,10 @@ impl ServerArgs {
             server.protocol = Protocol::of(word);
             further.insert("protocol".to_owned(), json!(word));
         }
-        if let Some(timeout) = self.timeout.filter(|timeout| *timeout > server.startup_timeout) {
-            server.startup_timeout = timeout;
-            further.insert("startupTimeout".to_owned(), json!(plain(timeout)));
+        let longer = self.timeout.filter(|timeout| *timeout > server.startup_timeout);
+        server.startup_timeout = longer.unwrap_or(server.startup_timeout);
+        if longer.or(self.startup_timeout).is_some() {
+            further.insert("startupTimeout".to_owned(), json!(plain(server.startup_timeout)));
         }
         if let Some(defined) = defined {
             defined.extend(further);

@@ -12,6 +12,7 @@
 //! Only the lines around a place are handed to the renderer, so that the size of the file costs nothing.
 
 use super::{Diagnostic, Severity};
+use crate::source::visible::visible_lines;
 use crate::source::{Source, Span};
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt::Write;
@@ -53,7 +54,13 @@ pub(super) fn render(diagnostic: &Diagnostic, color: bool, out: &mut String) {
     out.push('\n');
     for hint in &diagnostic.hints {
         let style = if color { annotate_snippets::renderer::DEFAULT_HELP_STYLE } else { anstyle::Style::new() };
-        let _ = writeln!(out, "{style}hint{style:#}: {hint}");
+        // A hint may quote what an extension or a file says.
+        for (at, line) in visible_lines(hint).enumerate() {
+            let _ = match at {
+                0 => writeln!(out, "{style}hint{style:#}: {line}"),
+                _ => writeln!(out, "      {line}"),
+            };
+        }
     }
 }
 

@@ -4,6 +4,8 @@
 //! are needed. Grants are the user's, never the guest's, and belong to one extension.
 
 use super::fault::{Code, Fault};
+use super::naming::quoted;
+use crate::source::visible::is_invisible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -91,7 +93,8 @@ impl Grant {
 }
 
 fn is_variable(name: &str) -> bool {
-    !name.is_empty() && !name.contains(['=', '\0']) && name.trim() == name
+    let is_strange = |c: char| c == '=' || c.is_whitespace() || is_invisible(c);
+    !name.is_empty() && !name.contains(is_strange)
 }
 
 fn net(target: &str) -> Result<Grant, String> {
@@ -117,8 +120,8 @@ impl Kind {
             _ => match text.strip_prefix("env:") {
                 Some(name) if is_variable(name) => Ok(Kind::Env(name.to_owned())),
                 _ if text.trim().is_empty() => Err("an empty capability".to_owned()),
-                _ if text.trim() != text => Err(format!("the capability `{text}` with white space around it")),
-                _ => Err(format!("the unknown capability `{text}`")),
+                _ if text.trim() != text => Err(format!("the capability {} with white space around it", quoted(text))),
+                _ => Err(format!("the unknown capability {}", quoted(text))),
             },
         }
     }
@@ -249,7 +252,7 @@ mod tests {
         for text in ["fs.read", "fs.write", "env:HOME", "clock", "random", "net"] {
             assert_eq!(Kind::parse(text).unwrap().to_string(), text);
         }
-        for bad in ["", " ", " clock", "clock ", "env:", "env: A", "fs", "fs.read:/etc", "NET"] {
+        for bad in ["", " ", " clock", "clock ", "env:", "env: A", "env:A\u{202e}", "fs", "fs.read:/etc", "NET"] {
             assert!(Kind::parse(bad).is_err(), "{bad}");
         }
     }

@@ -1,6 +1,7 @@
 //! How an extension can misbehave: one taxonomy for every backend.
 
 use crate::matcher::Broken;
+use crate::source::visible::is_harmless;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,13 +69,14 @@ impl Code {
 /// How many of the last lines of stderr are shown.
 const MOST_LINES: usize = 10;
 
-/// Text of an extension on one line, cut to what fits a message, with nothing in it that moves a cursor.
+/// Text of an extension on one line, cut to what fits a message, with nothing in it that moves a cursor or reorders
+/// a line.
 pub(crate) fn plain(text: &str) -> String {
     const MOST: usize = 1000;
     let mut plain = String::new();
     for character in text.chars() {
         match character {
-            character if character.is_control() => plain.extend(character.escape_default()),
+            character if !is_harmless(character) => plain.extend(character.escape_default()),
             character => plain.push(character),
         }
         if plain.len() > MOST {

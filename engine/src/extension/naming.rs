@@ -24,7 +24,7 @@ pub fn is_plugin_matcher(name: &str) -> bool {
 }
 
 /// A name as messages show it, whatever it holds.
-pub(super) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let cut: String = text.chars().take(MOST_NAME).collect();
     format!("`{}`", cut.escape_debug())
 }

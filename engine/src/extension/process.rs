@@ -164,11 +164,12 @@ impl Process {
         let after = words::after(took);
         match trouble {
             Trouble::Late { .. } if self.hurry.is_on() => words::interrupted(name, call),
-            Trouble::Late { deaf: true } => {
+            Trouble::Late { deaf: true, .. } => {
                 let message = words::late(name, call, self.timeout).message;
                 Fault::new(Code::Timeout, name, message).hint("it has closed its stdin: a plugin reads it to its end")
             }
-            Trouble::Late { deaf: false } => words::late(name, call, self.timeout),
+            Trouble::Late { half, .. } if !half.is_empty() => words::unended(name, call, self.timeout, &half),
+            Trouble::Late { .. } => words::late(name, call, self.timeout),
             Trouble::Bad { code, why, raw } => words::malformed(name, call, code, &why, &raw),
             Trouble::Ended { exit, half } => {
                 let what = match exit {

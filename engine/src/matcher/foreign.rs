@@ -12,6 +12,9 @@ use crate::diagnostic::Diagnostic;
 use crate::source::{Entry, Json, Span};
 use std::sync::Arc;
 
+/// What a verdict that says nothing is put into words as.
+const UNSAID: &str = "it does not match";
+
 /// The matchers that a suite can call beside the built-in ones.
 pub trait Library: Send + Sync + std::fmt::Debug {
     /// The matcher of this name, without its `$`; one with the name of a built-in replaces it.
@@ -159,13 +162,18 @@ impl Matcher for Imported {
 impl Imported {
     fn mismatch(&self, objection: Objection, actual: &Json, path: &Path<'_>) -> Mismatch {
         let Objection { message, path: inside, expected, actual: found } = objection;
+        let message = if message.trim().is_empty() { UNSAID.to_owned() } else { message };
         let mut mismatch = self.head.mismatch(Rank::Different, path, message);
         if let Some(expected) = expected {
             mismatch = mismatch.expected(&expected);
         }
         mismatch = mismatch.actual(Some(found.as_ref().unwrap_or(actual)));
         if let Some(inside) = inside {
-            mismatch.path.push_str(inside.strip_prefix('$').unwrap_or(&inside));
+            match inside.strip_prefix('$') {
+                Some(rest) => mismatch.path.push_str(rest),
+                None if inside.is_empty() || inside.starts_with(['.', '[']) => mismatch.path.push_str(&inside),
+                None => mismatch.path.extend([".", &inside]),
+            }
         }
         mismatch
     }

@@ -66,6 +66,8 @@ pub struct Connection {
     pub exit: Option<Exit>,
     /// Requests that timed out: their answers may still come.
     pub overdue: Vec<Json>,
+    /// Whether the last request was answered with a 404, as by a server that has lost the session.
+    pub not_found: bool,
     target: Target,
     modern: Option<Modern>,
     last_id: u64,
@@ -105,7 +107,15 @@ impl Connection {
             }
             None => Connection::reach(&target)?,
         };
-        Ok(Connection { transport, exit: None, overdue: Vec::new(), target, modern: None, last_id: 0 })
+        Ok(Connection {
+            transport,
+            exit: None,
+            overdue: Vec::new(),
+            not_found: false,
+            target,
+            modern: None,
+            last_id: 0,
+        })
     }
 
     fn reach(target: &Target) -> Result<Transport, Fault> {

@@ -4,8 +4,9 @@
 //! extension, so they are opened below that folder and cannot leave it.
 
 use super::Reporter;
-use super::visible::visible;
+use super::visible::{is_invisible, visible};
 use crate::event::Event;
+use crate::extension::naming::quoted;
 use crate::extension::{Live, Output, log};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
@@ -65,12 +66,10 @@ impl Extension {
                 self.name
             )));
         };
-        let path = plain(name).ok_or_else(|| io::Error::other(format!("`{name}` does not name a file beside it")))?;
+        let wrong = |why: &str| io::Error::other(format!("{} {why}", quoted(name)));
+        let path = plain(name).ok_or_else(|| wrong("does not name a file beside it"))?;
         if path == *own {
-            return Err(io::Error::other(format!("`{name}` is its main output")));
-        }
-        if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            folder.create_dir_all(parent)?;
+            return Err(wrong("is its main output"));
         }
         let first = self.written.insert(path.clone());
         if self.written.len() > MOST_FILES {
@@ -83,7 +82,11 @@ impl Extension {
         } else {
             options.append(true)
         };
-        folder.open_with(&path, &options)?.write_all(text.as_bytes())
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let opened = parent.map_or(Ok(()), |parent| folder.create_dir_all(parent));
+        let file = opened.and_then(|()| folder.open_with(&path, &options));
+        let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+        written.map_err(|error| wrong(&format!("cannot be written: {error}")))
     }
 
     /// What it said goes to stderr: stdout may be its report.
@@ -101,8 +104,11 @@ impl Extension {
     }
 }
 
-/// A relative path that only goes down.
+/// A relative path that only goes down, and can be read where it is shown.
 fn plain(name: &str) -> Option<PathBuf> {
+    if name.contains(is_invisible) {
+        return None;
+    }
     let mut path = PathBuf::new();
     for component in Path::new(name).components() {
         match component {
@@ -145,7 +151,9 @@ mod tests {
         for good in ["a", "a/b.html", "./a", "a//b", "..a"] {
             assert!(plain(good).is_some(), "{good}");
         }
-        for bad in ["", ".", "..", "../a", "a/../../b", "/etc/passwd", "a/", "a/.."] {
+        for bad in
+            ["", ".", "..", "../a", "a/../../b", "/etc/passwd", "a/", "a/..", "a\0b", "a\u{1b}[2J", "a\nb", "a\u{202e}"]
+        {
             assert!(plain(bad).is_none(), "{bad}");
         }
     }

@@ -196,6 +196,14 @@ fn requests_over_http_are_tried_again_and_every_attempt_is_told() {
 }
 
 #[test]
+fn a_service_that_lost_the_session_gets_a_new_one() {
+    let place = place("mcp_http", &["pass", "forgotten", "pass"], false);
+    let said = place.mcptest(&["run"]);
+    assert_eq!(said.code, 0, "{}", said.stdout);
+    assert!(said.stdout.contains("bad (warn): has lost the session, and a new one is opened"), "{}", said.stdout);
+}
+
+#[test]
 fn a_service_that_does_not_listen_is_not_launched() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("an address");
     let place = Place::with_fixture(&[], &suite("", &["pass"]));
@@ -220,6 +228,13 @@ fn a_secret_is_sent_and_never_shown() {
         let unset = place.mcptest(&["run"]);
         assert_eq!(unset.code, 4, "{}", unset.stderr);
         assert!(unset.stderr.contains("`PLUGIN_SECRET` is not set"), "{}", unset.stderr);
+        for (value, words) in [("", "`PLUGIN_SECRET` is empty"), ("s3cr3t-value\n", "cannot stand in a header")] {
+            let mut command = place.command(&["run"]);
+            let told = said(command.env("PLUGIN_SECRET", value).output().expect("it runs"));
+            assert_eq!(told.code, 4, "{}", told.stderr);
+            assert!(told.stderr.contains(words) && told.stderr.contains("`PLUGIN_SECRET`"), "{}", told.stderr);
+            assert!(!told.stderr.contains("s3cr3t"), "{}", told.stderr);
+        }
     }
 }
 

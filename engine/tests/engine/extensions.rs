@@ -338,6 +338,35 @@ fn transforms_rewrite_and_are_read_again() {
 }
 
 #[test]
+fn a_transform_in_the_sandbox_widens_nothing() {
+    let suite = |more: &str| {
+        let head = "imports: { transforms: [./hostile.wasm] }\n";
+        format!("x-hostile: add\nx-add: {more}\n{head}tools:\n{}", tool("passes", "hi"))
+    };
+    let place = place("", "");
+    let touch = "command: sh, args: [-c, touch escaped]";
+    for (more, words) in [
+        (format!("{{ server: {{ {touch} }} }}"), "adds a server to the suite"),
+        (
+            format!("{{ before: [{{ it: a, tool: echo, args: {{ message: hi }}, server: {{ {touch} }} }}] }}"),
+            "adds a server to the suite",
+        ),
+        (
+            "{ imports: { subprocess_matchers: { x: { command: [touch, escaped] } } } }".to_owned(),
+            "adds `imports` to the suite: `subprocess_matchers` has x",
+        ),
+    ] {
+        place.write("suite.test.mcp.yml", &suite(&more));
+        let said = run(&place, &[]);
+        assert_eq!(said.code, 4, "{more}: {}", said.stderr);
+        assert!(said.stderr.contains(words) && said.stderr.contains("(capability_not_allowed)"), "{}", said.stderr);
+        assert!(!place.path("escaped").exists(), "{more}");
+    }
+    place.write("suite.test.mcp.yml", &suite("{ description: Renamed, variables: { a: 1 } }"));
+    assert!(run(&place, &[]).stdout.contains("Renamed"));
+}
+
+#[test]
 fn two_runs_say_the_same() {
     let suite = format!(
         "tools:\n{}{}{}",

@@ -154,6 +154,27 @@ fn what_is_told_of_a_plugin_is_what_it_did() {
     let chatty = r#"while read -r line; do n=$((n+1)); printf '{"method":"log"}\n{"id":%d,"result":true}\n' $n; done"#;
     let said = scripted(chatty, "60s", 1).mcptest(&["run"]);
     assert!(said.stdout.contains("it wrote: {") && !said.stderr.contains("flush"), "{}{}", said.stdout, said.stderr);
+    let endless = "read -r line; printf '{\"id\":1,\"result\":true}'; while read -r line; do :; done";
+    let (_, report) = scripted(endless, "1s", 1).report(&[]);
+    assert_eq!(verdicts(&report), ["1: faulted (timeout)"], "{report:#}");
+    let told = report.to_string();
+    assert!(told.contains("it had begun a line: {") && told.contains("ends with a line feed"), "{report:#}");
+    for (line, hint) in [
+        (r#"\357\273\277{"id":2,"result":true}"#, "write UTF-8 without one"),
+        (r#"{"id":2,"result":NaN}"#, "JSON has double quotes"),
+        ("{", "no line ends inside"),
+    ] {
+        let script = format!(
+            "read -r line; echo '{{\"id\":1,\"result\":true}}'; read -r line; printf '{line}\\n'; while read -r line; do :; done"
+        );
+        let (_, report) = scripted(&script, "60s", 2).report(&[]);
+        assert!(report.to_string().contains(hint), "{line}: {report:#}");
+    }
+    let vague =
+        r#"read -r line; echo '{"id":1,"result":{"pass":false,"message":" ","path":"items[0]"}}'; read -r line"#;
+    let (_, report) = scripted(vague, "60s", 1).report(&[]);
+    assert_eq!(messages(&report), ["it does not match"]);
+    assert_eq!(report["suites"][0]["tests"][0]["failures"][0]["path"], "$.text.items[0]");
     let long = "read -r line; head -c 20000000 /dev/zero | tr '\\0' x; echo; while read -r line; do :; done";
     let (_, report) = scripted(long, "60s", 1).report(&[]);
     assert!(report.to_string().contains("it wrote: xxxxx"), "the head of a line that is too long: {report:#}");

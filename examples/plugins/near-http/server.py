@@ -1,12 +1,12 @@
-"""`$near: [3.14, 0.01]` as a tool of an MCP service over HTTP, on the official Python SDK: `python3 server.py PORT`."""
+"""`$near: [3.14, 0.01]` as a tool of an MCP service over HTTP, on the official Python SDK (`pip install mcp`, 2.0 or newer): `python3 server.py PORT`."""
 
 import sys
 from typing import Any
 
-from mcp.server.fastmcp import FastMCP
+from mcp.server import MCPServer
 
 port = int(sys.argv[1]) if len(sys.argv) > 1 else 8765
-server = FastMCP("near", host="127.0.0.1", port=port, json_response=True, stateless_http=True, log_level="WARNING")
+server = MCPServer("near", log_level="WARNING")
 
 
 @server.tool()
@@ -21,4 +21,4 @@ def near(expected: list[float], actual: Any, path: str = "$", step: str = "") ->
 
 
 if __name__ == "__main__":
-    server.run(transport="streamable-http")
+    server.run(transport="streamable-http", port=port, json_response=True, stateless_http=True)

@@ -1,10 +1,10 @@
-"""`$near: [3.14, 0.01]` as a tool of an MCP server, on the official Python SDK."""
+"""`$near: [3.14, 0.01]` as a tool of an MCP server, on the official Python SDK (`pip install mcp`, 2.0 or newer)."""
 
 from typing import Any
 
-from mcp.server.fastmcp import FastMCP
+from mcp.server import MCPServer
 
-server = FastMCP("near", log_level="WARNING")
+server = MCPServer("near", log_level="WARNING")
 
 
 @server.tool()

@@ -96,7 +96,7 @@ struct Service(Child);
 impl Service {
     /// Starts `server.py`, and waits until it listens.
     fn start(folder: &Path) -> Result<Service> {
-        let python = tools_dir().join("venv-sdk1").join("bin").join("python3");
+        let python = tools_dir().join("venv").join("bin").join("python3");
         let child = Command::new(python).arg("server.py").current_dir(folder).stderr(Stdio::null()).spawn()?;
         let mut service = Service(child);
         let deadline = Instant::now() + Duration::from_secs(60);
@@ -118,7 +118,7 @@ impl Drop for Service {
 
 /// Runs the engine; Python finds the official SDK.
 fn run(engine: &Engine, folder: &Path, args: &[&str]) -> Result<()> {
-    let python = tools_dir().join("venv-sdk1").join("bin");
+    let python = tools_dir().join("venv").join("bin");
     let path = std::env::join_paths(
         [python].into_iter().chain(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())),
     )?;

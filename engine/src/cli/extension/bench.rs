@@ -3,6 +3,7 @@
 use super::{BenchArgs, declared, load, tell_fault};
 use crate::cli::{BAD_INPUT, OK, Talk, screen};
 use crate::extension::{Argument, Declared, Extension, Fault, Isolation, Request, Role};
+use crate::reporter::visible::visible;
 use std::time::{Duration, Instant};
 
 /// How long each of the two is measured.
@@ -36,7 +37,8 @@ pub(super) fn bench(args: &BenchArgs, talk: &Talk) -> u8 {
     match live.extension.check(&matcher.name, &args.expected) {
         Ok(Argument::Valid) => {}
         Ok(Argument::Invalid(why)) => {
-            screen::tell(&format!("error: `{}` cannot work with the argument: {why}\n", matcher.name));
+            screen::tell(&format!("error: `{}` cannot work with the argument: {}\n", matcher.name, visible(&why)));
+            screen::tell("hint: `--expected JSON` gives it one that it can work with, `--actual JSON` a value\n");
             return BAD_INPUT;
         }
         Err(fault) => return tell_fault(&fault),

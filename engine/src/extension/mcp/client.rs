@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 /// How often a request over HTTP is made that a 5xx or a broken connection answers.
 const ATTEMPTS: u32 = 4;
+/// What authors do about a result that is only text.
+const STRUCTURED: &str = "a tool with an output schema has structured content: with the Python SDK, annotate what it returns (`-> list[dict]`)";
 /// Pages of tools: more is a server that goes round in circles.
 const MOST_PAGES: usize = 100;
 
@@ -54,6 +56,8 @@ pub(super) struct Client {
     lost: Option<Fault>,
     /// The last request may fare better a moment later.
     transient: bool,
+    /// The service has lost the session, with everything else from before.
+    forgotten: bool,
     pub(super) seen: Seen,
     said: Vec<Said>,
 }
@@ -96,6 +100,7 @@ impl Client {
             not_before: None,
             lost: None,
             transient: false,
+            forgotten: false,
             seen: Seen::default(),
             said: Vec::new(),
         }
@@ -140,6 +145,12 @@ impl Client {
         self.seen = Seen::default();
         let began = Instant::now();
         let mut called = self.exchange(hook, arguments).await;
+        if std::mem::take(&mut self.forgotten) {
+            self.close(true).await;
+            let text = "has lost the session, and a new one is opened".to_owned();
+            self.said.push(Said { by: self.name.clone(), level: Level::Warn, text });
+            called = self.exchange(hook, arguments).await;
+        }
         for attempt in 2..=ATTEMPTS {
             let Some(fault) = called.as_ref().err().filter(|_| std::mem::take(&mut self.transient)) else { break };
             let pause = jittered(BACKOFF.0.saturating_mul(1 << (attempt - 2)).min(BACKOFF.1));
@@ -187,6 +198,7 @@ impl Client {
             .map_err(|error| words::malformed(name, hook, INVALID, &format!("the arguments: {error}"), arguments))?;
         let params = json!({ "name": hook, "arguments": arguments });
         let answer = connection.request("tools/call", Some(params), self.timeout, &mut self.seen).await;
+        self.forgotten = connection.not_found;
         let answer = answer.map_err(|fault| {
             self.transient = fault.transient;
             explain(name, hook, fault, self.timeout, self.seen.strange.take())
@@ -208,7 +220,7 @@ impl Client {
             Outcome::Failed(text) => {
                 Fault::new(Code::ExtensionError, name, format!("plugin `{name}` failed in `{hook}`: {}", plain(&text)))
             }
-            Outcome::Unreadable(why) => words::malformed(name, hook, INVALID, why, &answer.raw),
+            Outcome::Unreadable(why) => words::malformed(name, hook, INVALID, why, &answer.raw).hint(STRUCTURED),
         })
     }
 

@@ -5,6 +5,8 @@ use crate::source::Json;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// What some languages write before anything else.
+const BOM: char = '\u{feff}';
 /// JSON-RPC: what came is not JSON.
 pub(in crate::extension) const PARSE_ERROR: i64 = -32700;
 /// JSON-RPC: it is JSON, and not what it should be.
@@ -20,6 +22,12 @@ pub(in crate::extension) fn malformed(name: &Arc<str>, call: &str, code: i64, wh
     let fault = if written.is_empty() { fault } else { fault.hint(format!("it wrote: {}", plain(raw))) };
     match code {
         PARSE_ERROR if written.is_empty() => fault.hint("one line end after an answer is enough"),
+        PARSE_ERROR if written.starts_with(BOM) => {
+            fault.hint("it begins with a byte order mark: write UTF-8 without one")
+        }
+        PARSE_ERROR if written.starts_with('{') && written.ends_with('}') => {
+            fault.hint("JSON has double quotes, `true`, `false` and `null`, and no `NaN`")
+        }
         PARSE_ERROR if written.starts_with(['{', '"', '}']) => {
             fault.hint("an answer is one line, with no line ends inside")
         }
@@ -59,6 +67,12 @@ pub(in crate::extension) fn late(name: &Arc<str>, call: &str, most: Duration) ->
     Fault { took: most, ..Fault::new(Code::Timeout, name, message) }
         .hint("it must read line by line, and flush its stdout after every answer")
         .hint("if it needs longer, raise its `timeout` where it is named")
+}
+
+/// No answer in time, but a line that has no end yet.
+pub(in crate::extension) fn unended(name: &Arc<str>, call: &str, most: Duration, half: &str) -> Fault {
+    let fault = Fault { hints: Vec::new(), ..late(name, call, most) };
+    fault.hint(format!("it had begun a line: {}", plain(half))).hint("an answer ends with a line feed, and is flushed")
 }
 
 /// The run was interrupted while it was called.

@@ -46,6 +46,8 @@ pub(super) enum Trouble {
     Late {
         /// It has closed its stdin, so that it cannot have read the request.
         deaf: bool,
+        /// The line it had begun.
+        half: String,
     },
     /// It ended, or closed its stdout while it lived on.
     Ended {
@@ -115,7 +117,7 @@ impl Pipe {
             }
             let left = hurry.hasten(hook, began, began + most).saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(Trouble::Late { deaf: self.is_deaf() });
+                return Err(Trouble::Late { deaf: self.is_deaf(), half: lossy(self.framer.head()) });
             }
             if !self.wait(left.min(LOOK)) && self.process.try_exit().is_some() {
                 // It may have answered and ended since: what is in the pipe counts.

@@ -98,6 +98,7 @@ impl Process {
 
 fn told(trouble: Trouble, pipe: &mut Pipe) -> String {
     match trouble {
+        Trouble::Late { half, .. } if !half.is_empty() => format!("it does not end the line {}", plain(&half)),
         Trouble::Late { .. } => "it does not answer".to_owned(),
         Trouble::Ended { exit, .. } => {
             let last = pipe.said().lines().rfind(|line| !line.trim().is_empty()).map(plain);

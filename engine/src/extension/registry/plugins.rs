@@ -105,11 +105,15 @@ impl Registry {
         let mut endpoint = Endpoint::new(url);
         endpoint.tls = Tls { ca_bundle: service.ca_bundle.clone(), verify: service.verify };
         if let Some((header, variable)) = &service.header {
-            let secret = self.options.environment.get(variable).map(str::to_owned);
-            let secret = secret.ok_or_else(|| failed(format!("the environment variable `{variable}` is not set")))?;
+            let secret = match self.options.environment.get(variable) {
+                None => return Err(failed(format!("the environment variable `{variable}` is not set"))),
+                Some("") => return Err(failed(format!("the environment variable `{variable}` is empty"))),
+                Some(secret) => secret.to_owned(),
+            };
             let is_bearer = header.eq_ignore_ascii_case("authorization");
             let value = if is_bearer { format!("Bearer {secret}") } else { secret.clone() };
-            let (header, value) = parse_header(header, &value).map_err(failed)?;
+            let of_variable = |why: String| failed(format!("{why}; it is in the environment variable `{variable}`"));
+            let (header, value) = parse_header(header, &value).map_err(of_variable)?;
             endpoint.headers.insert(header, value);
             self.secrets.push(secret);
         }

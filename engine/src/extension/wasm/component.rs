@@ -1,5 +1,6 @@
 //! One extension: a component that was compiled and linked once, and its instances.
 
+mod confine;
 mod load;
 mod manifest;
 mod shape;
@@ -12,6 +13,7 @@ use super::explain;
 use super::instance::{Ended, Guest, Instance, Mold, Stillborn};
 use super::sandbox::Sandbox;
 use super::state::State;
+use crate::extension::capability::Grant;
 use crate::extension::fault::{Code, Fault, plain};
 use crate::extension::{
     Argument, Difference, Extension, Isolation, Limits, Manifest, MatcherInfo, Output, Request, Role, Verdict, log,
@@ -156,6 +158,20 @@ impl Component {
         })
     }
 
+    /// Holds a suite that a transform returned to what the one that it was given reaches.
+    fn confine(&self, given: &str, returned: &str) -> Result<(), Fault> {
+        let (Ok(given), Ok(returned)) = (serde_json::from_str(given), serde_json::from_str(returned)) else {
+            return Ok(());
+        };
+        let is_granted = |name: &str| self.sandbox.grants().contains(&Grant::Env(name.to_owned()));
+        let Some(what) = confine::added(&given, &returned, &is_granted) else { return Ok(()) };
+        let name = &self.name;
+        let fault = Fault::new(Code::CapabilityNotAllowed, name, format!("extension `{name}` adds {}", plain(&what)));
+        Err(fault.hint("a transform in the sandbox cannot widen what a suite reaches").hint(
+            "if you trust it with that, write it into the suite, or name a server of the config; a variable can be granted: `--allow ID=env:NAME`",
+        ))
+    }
+
     fn no_role(&self, role: Role) -> Fault {
         let name = &self.name;
         Fault::new(Code::ToolNotExposed, name, format!("extension `{name}` is no {}", role.name()))
@@ -221,6 +237,7 @@ impl Extension for Component {
         })?;
         let text = answer.map_err(|failure| self.failure(call, failure))?;
         self.bounded(call, text.len(), self.settings.limits.output)?;
+        self.confine(suite, &text)?;
         Ok(text)
     }
 

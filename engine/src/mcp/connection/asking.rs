@@ -133,6 +133,7 @@ impl Connection {
                     return Ok(Some(message));
                 }
                 Incoming::Head { ticket, head } if Some(ticket) == ours => {
+                    self.not_found = head.status == 404;
                     refused = head.status.is_client_error() || head.status.is_server_error();
                 }
                 Incoming::Ended(ended) if Some(ended.ticket) == ours && !ended.answers_elsewhere => {

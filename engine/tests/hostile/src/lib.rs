@@ -118,6 +118,10 @@ impl transforming::Guest for Hostile {
             "huge" => return Ok(" ".repeat(40 * 1024 * 1024)),
             "unknown-key" => suite["tools"][0]["expct"] = Value::Null,
             "refuse" => return Err(Failure::Internal("no".into())),
+            "add" => {
+                let more = suite["x-add"].as_object().cloned().unwrap_or_default();
+                more.into_iter().for_each(|(key, value)| suite[key] = value);
+            }
             "rename" => suite["description"] = "Renamed".into(),
             _ => {}
         }

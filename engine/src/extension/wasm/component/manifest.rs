@@ -5,16 +5,23 @@ use super::infos;
 use crate::extension::capability::Kind;
 use crate::extension::fault::{Code, Fault};
 use crate::extension::naming::{self, MOST_NAME, quoted};
-use crate::extension::{Manifest, Role};
+use crate::extension::{Limits, Manifest, Role};
 use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Matchers of one extension.
 const MOST_MATCHERS: usize = 256;
+/// Capabilities that one extension asks for: more than anybody would look through.
+const MOST_CAPABILITIES: usize = 64;
 
 /// Turns what came over the boundary into a manifest; what breaks a rule is named.
 pub(super) fn manifest(name: &Arc<str>, given: types::Manifest, roles: Vec<Role>) -> Result<Manifest, Fault> {
     let bad = |what: String| Fault::new(Code::HandshakeFailed, name, format!("the manifest of `{name}` has {what}"));
+    let size = size(&given);
+    if size > Limits::RESULT {
+        let message = format!("the manifest of `{name}` has {size} bytes, and may have {}", Limits::RESULT);
+        return Err(Fault::new(Code::MalformedResponse, name, message));
+    }
     let types::Manifest { id, version, matchers, capabilities } = given;
     if !naming::is_id(&id) {
         return Err(
@@ -42,6 +49,9 @@ pub(super) fn manifest(name: &Arc<str>, given: types::Manifest, roles: Vec<Role>
             return Err(bad(format!("two matchers named `{}`", matcher.name)));
         }
     }
+    if capabilities.len() > MOST_CAPABILITIES {
+        return Err(bad(format!("{} capabilities; the most is {MOST_CAPABILITIES}", capabilities.len())));
+    }
     let mut kinds = Vec::new();
     for text in &capabilities {
         let kind = Kind::parse(text).map_err(&bad)?;
@@ -51,6 +61,15 @@ pub(super) fn manifest(name: &Arc<str>, given: types::Manifest, roles: Vec<Role>
         kinds.push(kind);
     }
     Ok(Manifest { id, version, roles, matchers: infos(matchers), capabilities: kinds })
+}
+
+/// Bytes of all its texts.
+fn size(given: &types::Manifest) -> usize {
+    let types::Manifest { id, version, matchers, capabilities } = given;
+    let matchers = matchers.iter().map(|types::MatcherInfo { name, summary, argument_schema }| {
+        name.len() + summary.len() + argument_schema.as_ref().map_or(0, String::len)
+    });
+    id.len() + version.len() + matchers.sum::<usize>() + capabilities.iter().map(String::len).sum::<usize>()
 }
 
 #[cfg(test)]
@@ -75,7 +94,7 @@ mod tests {
             manifest(&"x".into(), given, vec![Role::Matcher]).map_err(|fault| fault.code)
         };
         assert!(judge(|_| ()).is_ok());
-        let broken: [fn(&mut types::Manifest); 12] = [
+        let broken: [fn(&mut types::Manifest); 14] = [
             |m| m.id = String::new(),
             |m| m.id = "Near".into(),
             |m| m.id = "a\u{0}b".into(),
@@ -88,10 +107,39 @@ mod tests {
             |m| m.capabilities = vec!["clock".into(), "clock".into()],
             |m| m.capabilities = vec![" clock".into()],
             |m| m.capabilities = vec![String::new()],
+            |m| m.capabilities = vec!["env:A\u{1b}[2J".into()],
+            |m| m.capabilities = (0..100_000).map(|n| format!("env:A{n}")).collect(),
         ];
         for (at, change) in broken.into_iter().enumerate() {
             assert_eq!(judge(change).err(), Some(Code::HandshakeFailed), "rule {at}");
         }
         assert!(manifest(&"x".into(), given(), vec![Role::Reporter]).is_err(), "matchers without the role");
+    }
+
+    #[test]
+    fn a_manifest_is_no_longer_than_a_verdict() {
+        let long = || "a\u{1b}".repeat(Limits::RESULT);
+        let changes: [&dyn Fn(&mut types::Manifest); 6] = [
+            &|m| m.id = long(),
+            &|m| m.version = long(),
+            &|m| m.matchers[0].name = long(),
+            &|m| m.matchers[0].summary = long(),
+            &|m| m.matchers[0].argument_schema = Some(long()),
+            &|m| m.capabilities = vec![long()],
+        ];
+        for (at, change) in changes.into_iter().enumerate() {
+            let mut given = given();
+            change(&mut given);
+            let fault = manifest(&"x".into(), given, vec![Role::Matcher]).expect_err("too long");
+            assert_eq!(fault.code, Code::MalformedResponse, "field {at}");
+            assert!(fault.message.len() < 200, "{}", fault.message);
+        }
+    }
+
+    #[test]
+    fn what_it_asks_for_is_quoted() {
+        let given = types::Manifest { capabilities: vec!["x\u{1b}[2J\u{202e}\ny".into()], ..given() };
+        let fault = manifest(&"x".into(), given, vec![Role::Matcher]).expect_err("unknown");
+        assert!(fault.message.ends_with(r"the unknown capability `x\u{1b}[2J\u{202e}\ny`"), "{}", fault.message);
     }
 }

@@ -31,7 +31,7 @@ pub fn is_invisible(character: char) -> bool {
 }
 
 /// Whether a character can be shown as it is; joiners can, because letters and emoji need them.
-pub(super) fn is_harmless(character: char) -> bool {
+pub(crate) fn is_harmless(character: char) -> bool {
     matches!(character, '\u{200c}' | '\u{200d}') || !is_invisible(character)
 }
 

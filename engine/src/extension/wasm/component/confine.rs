@@ -1,0 +1,173 @@
+//! What a transform in the sandbox cannot add to a suite: whatever reaches out of the sandbox once the suite is run.
+//!
+//! A suite names servers to start, extensions to load, files of rows to read, and variables of the environment. What the
+//! file holds was written by the user; what a component adds to that would be a grant that it gave itself. It may copy
+//! and leave out what stands there, and name the servers of the config.
+
+use crate::source::Json;
+
+/// What the suite that came back reaches, and the one that was given does not; in words.
+pub(super) fn added(before: &Json, after: &Json, is_granted: &dyn Fn(&str) -> bool) -> Option<String> {
+    let known = inline_servers(before);
+    if let Some(server) = inline_servers(after).into_iter().find(|server| !known.iter().any(|one| alike(one, server))) {
+        return Some(format!("a server to the suite: {server}"));
+    }
+    for (key, entry) in imports(after) {
+        if !imports(before).iter().any(|(other, known)| *other == key && alike_entries(known, &entry)) {
+            let (name, value) = entry;
+            let shown = name.map_or_else(|| value.to_string(), |name| format!("{name}: {value}"));
+            return Some(format!("`imports` to the suite: `{key}` has {shown}"));
+        }
+    }
+    let files = row_files(before);
+    if let Some(file) = row_files(after).into_iter().find(|file| !files.contains(file)) {
+        return Some(format!("a file of rows to the suite: `each: {file}`"));
+    }
+    let (mut variables, mut more) = (Vec::new(), Vec::new());
+    named_variables(before, &mut variables);
+    named_variables(after, &mut more);
+    let name = more.into_iter().find(|name| !variables.contains(name) && !is_granted(name))?;
+    Some(format!("a variable of the environment to the suite: `${{env:{name}}}`"))
+}
+
+/// The suite itself, then every test: whatever key their lists stand under.
+fn owners(suite: &Json) -> impl Iterator<Item = &Json> {
+    let lists = suite.as_object().into_iter().flat_map(|suite| suite.values()).filter_map(Json::as_array);
+    std::iter::once(suite).chain(lists.flatten())
+}
+
+/// Servers that are defined, not named; each is mostly the one before.
+fn inline_servers(suite: &Json) -> Vec<&Json> {
+    let mut servers: Vec<&Json> = Vec::new();
+    for server in owners(suite).filter_map(|owner| owner.get("server")).filter(|server| server.is_object()) {
+        if servers.last().is_none_or(|last| *last != server) {
+            servers.push(server);
+        }
+    }
+    servers
+}
+
+type Entry<'a> = (Option<&'a str>, &'a Json);
+
+/// What is imported, with the key of `imports` that it stands under; and its own, in a map.
+fn imports(suite: &Json) -> Vec<(&str, Entry<'_>)> {
+    let mut all = Vec::new();
+    for (key, value) in suite.get("imports").and_then(Json::as_object).into_iter().flatten() {
+        match value {
+            Json::Array(items) => all.extend(items.iter().map(|item| (key.as_str(), (None, item)))),
+            Json::Object(map) => all.extend(map.iter().map(|(name, item)| (key.as_str(), (Some(name.as_str()), item)))),
+            other => all.push((key.as_str(), (None, other))),
+        }
+    }
+    all
+}
+
+fn alike_entries(one: &Entry<'_>, other: &Entry<'_>) -> bool {
+    one.0 == other.0 && alike(one.1, other.1)
+}
+
+/// `each: rows.csv`.
+fn row_files(suite: &Json) -> Vec<&str> {
+    let mut files: Vec<&str> = owners(suite).filter_map(|owner| owner.get("each")?.as_str()).collect();
+    files.sort_unstable();
+    files.dedup();
+    files
+}
+
+/// The names in `${env:NAME}`, wherever they stand.
+fn named_variables<'a>(value: &'a Json, names: &mut Vec<&'a str>) {
+    match value {
+        Json::String(text) => in_text(text, names),
+        Json::Array(items) => items.iter().for_each(|item| named_variables(item, names)),
+        Json::Object(map) => map.iter().for_each(|(key, item)| {
+            in_text(key, names);
+            named_variables(item, names);
+        }),
+        _ => {}
+    }
+}
+
+fn in_text<'a>(text: &'a str, names: &mut Vec<&'a str>) {
+    for rest in text.split("${").skip(1) {
+        let name = rest.split('}').next().unwrap_or(rest).trim_start().strip_prefix("env:");
+        let name = name.map(|name| name.split(":-").next().unwrap_or(name));
+        names.extend(name.filter(|name| !names.contains(name)));
+    }
+}
+
+/// Whether two values say the same: many languages have one kind of number.
+fn alike(one: &Json, other: &Json) -> bool {
+    match (one, other) {
+        (Json::Number(one), Json::Number(other)) => one == other || one.as_f64() == other.as_f64(),
+        (Json::Array(one), Json::Array(other)) => {
+            one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
+        }
+        (Json::Object(one), Json::Object(other)) => {
+            one.len() == other.len()
+                && one.iter().all(|(key, value)| other.get(key).is_some_and(|other| alike(value, other)))
+        }
+        _ => one == other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn given() -> Json {
+        json!({
+            "server": { "command": "files", "args": ["-v"], "timeout": 1.0 },
+            "imports": { "matchers": ["./near.wasm"], "subprocess_matchers": { "far": "./far.py" } },
+            "tools": [
+                { "it": "a", "tool": "x", "each": "rows.csv", "args": { "server": 1, "key": "${env:GIVEN}" } },
+                { "it": "b", "tool": "x", "server": { "url": "http://a" } },
+            ],
+        })
+    }
+
+    fn change(change: impl FnOnce(&mut Json)) -> Option<String> {
+        let mut after = given();
+        change(&mut after);
+        added(&given(), &after, &|name| name == "GRANTED")
+    }
+
+    #[test]
+    fn tests_are_free() {
+        assert_eq!(change(|_| ()), None);
+        assert_eq!(change(|suite| suite["tools"] = json!([suite["tools"][1], suite["tools"][1]])), None, "copies");
+        assert_eq!(change(|suite| suite["tools"][0]["server"] = json!("named")), None, "a server of the config");
+        assert_eq!(change(|suite| suite["before"] = json!([{ "it": "c", "server": { "url": "http://a" } }])), None);
+        assert_eq!(change(|suite| suite["server"]["timeout"] = json!(1)), None, "the same number");
+        assert_eq!(
+            change(|suite| suite["tools"][0]["args"]["server"] = json!({ "command": "x" })),
+            None,
+            "an argument"
+        );
+        assert_eq!(change(|suite| suite["tools"][0]["each"] = json!([{ "n": 1 }])), None, "rows of its own");
+        assert_eq!(change(|suite| suite["imports"] = json!({ "matchers": [] })), None);
+        assert_eq!(change(|suite| suite["tools"][1]["args"] = json!(["${env:GIVEN}", "${env:GRANTED}", "${x}"])), None);
+    }
+
+    #[test]
+    fn what_reaches_further_is_named() {
+        let sh = json!({ "command": "sh", "args": ["-c", "true"] });
+        let rows: [(&dyn Fn(&mut Json), &str); 11] = [
+            (&|suite| suite["server"] = sh.clone(), "a server to the suite: {\"command\":\"sh\""),
+            (&|suite| suite["server"]["env"] = json!({ "A": "${env:SECRET}" }), "a server"),
+            (&|suite| suite["tools"][0]["server"] = sh.clone(), "a server"),
+            (&|suite| suite["after"] = json!([{ "it": "c", "server": sh }]), "a server"),
+            (&|suite| suite["imports"]["matchers"] = json!(["./plugin"]), "`matchers` has \"./plugin\""),
+            (&|suite| suite["imports"]["subprocess_matchers"]["far"] = json!("./evil"), "has far: \"./evil\""),
+            (&|suite| suite["imports"]["subprocess_matchers"] = json!(["./evil"]), "`subprocess_matchers`"),
+            (&|suite| suite["imports"]["transforms"] = json!("./evil"), "`transforms`"),
+            (&|suite| suite["tools"][1]["each"] = json!("../secret.json"), "`each: ../secret.json`"),
+            (&|suite| suite["tools"][1]["args"] = json!({ "${env:SECRET}": 1 }), "`${env:SECRET}`"),
+            (&|suite| suite["variables"] = json!({ "x": "a ${ env:SECRET} b" }), "`${env:SECRET}`"),
+        ];
+        for (changed, words) in rows {
+            let said = change(|suite| changed(suite)).unwrap_or_default();
+            assert!(said.contains(words), "{words}: {said}");
+        }
+    }
+}
