@@ -152,7 +152,8 @@ mod tests {
     #[test]
     fn what_reaches_further_is_named() {
         let sh = json!({ "command": "sh", "args": ["-c", "true"] });
-        let rows: [(&dyn Fn(&mut Json), &str); 11] = [
+        type Change<'a> = &'a dyn Fn(&mut Json);
+        let rows: [(Change<'_>, &str); 11] = [
             (&|suite| suite["server"] = sh.clone(), "a server to the suite: {\"command\":\"sh\""),
             (&|suite| suite["server"]["env"] = json!({ "A": "${env:SECRET}" }), "a server"),
             (&|suite| suite["tools"][0]["server"] = sh.clone(), "a server"),
