@@ -17,7 +17,7 @@ mod run;
 mod schema;
 mod screen;
 
-use crate::child::guard;
+use crate::child::{guard, kill_everything};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -288,6 +288,8 @@ pub fn main() -> ExitCode {
             (Err(_), None) => FAILED,
         },
     };
+    // Whoever hid from the tree that it belongs to was not ended with it.
+    kill_everything();
     guard::dismiss();
     ExitCode::from(code)
 }

@@ -37,6 +37,20 @@ impl Findings {
             Err(error) => self.failures.push(format!("{error:#}")),
         }
     }
+
+    /// Notes one check that starts programs of others within a time limit. A machine that stands still for seconds makes
+    /// anything late: what only was late is tried once more, and that is told.
+    pub fn note_patiently(&mut self, check: impl Fn() -> Result<()>) {
+        let outcome = check().or_else(|error| {
+            let text = format!("{error:#}");
+            if !text.contains("timeout") {
+                return Err(error);
+            }
+            eprintln!("trying again what was late: {text}");
+            check()
+        });
+        self.note(outcome);
+    }
 }
 
 impl From<Result<()>> for Findings {

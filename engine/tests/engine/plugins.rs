@@ -1,5 +1,7 @@
 //! Plugins through the real binary: the subprocess protocol, what goes wrong with it, and what is left afterwards.
 
+#[cfg(target_os = "linux")]
+use crate::kit::fixture_server;
 use crate::kit::{Place, Said, fixture_plugin, messages, verdicts};
 use serde_json::{Value, json};
 
@@ -270,6 +272,24 @@ fn one_that_ignores_the_end_or_forks_is_killed_with_its_children() {
     assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
     assert!(said.stderr.contains("note: plugin `hostile` did not end within 300ms"), "{}", said.stderr);
     assert_eq!(place.read("pids").lines().count(), 4);
+    place.assert_nothing_left();
+}
+
+/// No parent, no group, no environment: nothing of it tells where it comes from.
+#[test]
+#[cfg(target_os = "linux")]
+fn whoever_hides_from_its_tree_ends_with_the_run() {
+    let hides = "env -i setsid sh -c 'sleep 1000 </dev/null >/dev/null 2>&1 & echo $! >> pids'";
+    let answers = r#"while read -r line; do id=${line##*:}; echo "{\"id\":${id%\}},\"result\":true}"; done"#;
+    let place = place(&[], "", &[]);
+    let server = json!(["-c", format!("{hides}; exec {} --pid-file pids", fixture_server())]);
+    place.write("mcptest.yml", &format!("name: fixture\ncommand: sh\nargs: {server}\n"));
+    let imports = json!({"subprocess_matchers": {"shy": {"command": ["sh", "-c", format!("{hides}; {answers}")]}}});
+    let test = "{ it: asks, tool: echo, args: { message: hi }, expect: { text: { $shy: 1 } } }";
+    place.write("suite.test.mcp.yml", &format!("imports: {imports}\ntools: [{test}]\n"));
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, verdicts(&report)), (0, vec!["asks: passed".to_owned()]), "{report:#}");
+    assert_eq!(place.read("pids").lines().count(), 3, "the server, and two that hide");
     place.assert_nothing_left();
 }
 

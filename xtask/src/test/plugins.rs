@@ -18,7 +18,7 @@ pub fn examples(engine: &Engine) -> Findings {
     let mut findings = Findings::default();
     match folders() {
         Ok(folders) => folders.iter().for_each(|folder| {
-            findings.note(plugin(engine, folder).with_context(|| folder.display().to_string()));
+            findings.note_patiently(|| plugin(engine, folder).with_context(|| folder.display().to_string()));
         }),
         Err(error) => findings.note(Err(error)),
     }

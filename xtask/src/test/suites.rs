@@ -57,7 +57,9 @@ fn each_file(folder: &Path, judge: impl Fn(&str, &str) -> Result<()>) -> Finding
     let mut findings = Findings::default();
     let config = root().join("examples").join("servers").join("mcptest.yml").display().to_string();
     match suite_files(folder) {
-        Ok(files) => files.iter().for_each(|file| findings.note(judge(&file.display().to_string(), &config))),
+        Ok(files) => {
+            files.iter().for_each(|file| findings.note_patiently(|| judge(&file.display().to_string(), &config)));
+        }
         Err(error) => findings.note(Err(error)),
     }
     findings
