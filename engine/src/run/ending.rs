@@ -23,13 +23,14 @@ pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {
                 .hint("if it needs longer, give the step a `timeout`")
         }
         End::TimedOut if call.look_at().is_some() => {
-            let told = call.task.as_ref().and_then(|task| task.told.as_ref());
-            let status = told.and_then(|told| told.get("status")?.as_str()).unwrap_or_default();
+            let status = task_status(call).unwrap_or_default();
             Fault::new(Code::Timeout, format!("the task is still `{status}` after {}", plain(call.timeout)))
                 .hint("if the task needs longer, give the step a `timeout`")
         }
         End::TimedOut => {
-            let fault = Fault::new(Code::Timeout, format!("no answer to {what} within {}", plain(call.timeout)));
+            let known = task_status(call).map(|status| format!(", and the task was still `{status}` before it"));
+            let message = format!("no answer to {what} within {}{}", plain(call.timeout), known.unwrap_or_default());
+            let fault = Fault::new(Code::Timeout, message);
             match nameless() {
                 Some(hint) => fault.hint(hint),
                 None if window.oversize => {
@@ -54,6 +55,11 @@ pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {
         }
         End::Done | End::Interrupted => Fault::new(Code::ConnectionLost, "the step did not run to its end"),
     }
+}
+
+/// What the server last told of the task that a call became.
+fn task_status(call: &Call) -> Option<&str> {
+    call.task.as_ref()?.told.as_ref()?.get("status")?.as_str()
 }
 
 /// What came instead of the answer, and may have been meant as it.
