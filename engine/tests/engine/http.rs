@@ -313,3 +313,39 @@ fn whoever_listened_before_the_server_was_started_is_not_taken_for_it() {
     let said = messages(&report).remove(0);
     assert!(said.contains(&format!("somebody listened at `127.0.0.1:{}` before", other.port)), "{said}");
 }
+
+/// The scripted server names a session in every answer, and refuses an `initialize` that names one.
+#[test]
+fn only_the_answer_to_initialize_begins_a_session() {
+    let text =
+        "$all: [{ $contains: \"mcp-session-id: session-1\" }, { $not: { $contains: \"mcp-session-id: stray\" } }]";
+    let calls = format!("  - {{ it: asks, tool: echo, expect: {{ text: {{ {text} }} }} }}\n").repeat(2);
+    for protocol in ["legacy", "auto"] {
+        let suite = format!("tools:\n{calls}");
+        check("headers", &format!("protocol: {protocol}\n"), &suite, 0, &["asks: passed", "asks: passed"]);
+    }
+}
+
+/// How the session ended, from the events.
+fn closed_by(server: &Running, protocol: &str, suite: &str) -> String {
+    let place = Place::new();
+    let config = format!("url: \"http://127.0.0.1:{}/mcp\"\nprotocol: {protocol}\n", server.port);
+    place.write("mcptest.yml", &config);
+    place.write("suite.test.mcp.yml", suite);
+    let said = place.mcptest(&["run", "--reporter", "ndjson"]);
+    assert_eq!(said.code, 0, "{}", said.stdout);
+    let events = said.stdout.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let closed = events.into_iter().find(|event| event["type"] == "session-closed").expect("a session was closed");
+    closed["data"]["by"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_session_is_ended_with_a_delete_where_there_is_one() {
+    let server = Running::new("headers");
+    let told = |text: &str| format!("tools:\n  - {{ it: asks, tool: echo, expect: {{ text: {text} }} }}\n");
+    let nothing = told("{ $not: { $contains: \"deleted: \" } }");
+    assert_eq!(closed_by(&server, "legacy", &nothing), "delete");
+    assert_eq!(closed_by(&server, "auto", &told("{ $contains: \"deleted: session-1\" }")), "delete");
+    let modern = Running::new("modern");
+    assert_eq!(closed_by(&modern, "auto", "tools:\n  - { it: asks, tool: headers, args: { city: Bonn } }\n"), "closed");
+}
