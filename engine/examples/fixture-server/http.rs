@@ -290,7 +290,7 @@ impl Server {
                 stream.write_all(EVENTS)?;
                 chunk(stream, ": keep-alive\n\n")?;
                 let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}});
-                chunk(stream, &format!("data: {log}\n\n"))?;
+                chunk(stream, &format!("event:\ndata: {log}\n\n"))?;
                 chunk(stream, &format!("event: message\ndata: {}\n\n", text_result(id, echoed)))?;
                 stream.write_all(b"0\r\n\r\n")
             }

@@ -128,7 +128,8 @@ impl Http {
                 }
                 return;
             }
-            None | Some("message") => {}
+            // A name that is empty is none, says the standard.
+            None | Some("" | "message") => {}
             Some(name) => return self.queue.push_back(Incoming::Noise(format!("event `{name}`: {data}"))),
         }
         if event.truncated {
