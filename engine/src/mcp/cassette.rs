@@ -4,7 +4,7 @@
 //! {
 //!   "cassette": 1,
 //!   "recordedBy": "mcptest 0.1.0",
-//!   "ignore": ["$.params._meta.progressToken"],
+//!   "ignore": ["$.params.arguments.now"],
 //!   "exchanges": [
 //!     {
 //!       "server": "demo",
@@ -21,6 +21,7 @@
 //! are not kept; the folder behind `${tmp}` is written as `${tmp}`, and put back when the cassette is played.
 
 mod matching;
+mod names;
 mod record;
 mod replay;
 
@@ -38,6 +39,8 @@ use std::sync::Arc;
 
 /// The version of the format.
 const VERSION: u64 = 1;
+/// The key under which a request asks for its progress, and a notification tells of it.
+const TOKEN: &str = "progressToken";
 /// What stands for the folder behind `${tmp}`.
 const TMP: &str = "${tmp}";
 

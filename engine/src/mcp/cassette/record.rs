@@ -1,5 +1,6 @@
 //! Recording: what crosses a connection becomes exchanges on a tape.
 
+use super::names;
 use super::{Cassette, Exchange, Outgoing, Redact, Said, TMP, beside, replace, test_label};
 use crate::child::Exit;
 use crate::mcp::message::{Kind, Message};
@@ -81,12 +82,24 @@ pub struct Recorder {
     tmp: String,
     /// The test that asks.
     test: Option<String>,
-    /// Requests without an answer so far: their ids, and where they are on the tape.
-    open: Vec<(Json, usize)>,
+    /// Requests without an answer so far.
+    open: Vec<Open>,
     /// Requests whose answer the client did not wait for; what still comes is no answer to anything.
     given_up: Vec<Json>,
     /// What the server said while nothing was asked; it belongs to the next exchange.
     before: Vec<Said>,
+}
+
+/// A request without an answer so far.
+#[derive(Debug)]
+struct Open {
+    id: Json,
+    /// Where it is on the tape.
+    position: usize,
+    /// Under which name its progress is told.
+    token: Option<Json>,
+    /// It is a subscription that was acknowledged: what comes now is said to others.
+    listens: bool,
 }
 
 impl Recorder {
@@ -124,9 +137,9 @@ impl Recorder {
             Json::Object(fields.into_iter().filter(|(key, _)| keys.contains(&key.as_str())).collect())
         };
         match &message.kind {
-            Kind::Response { id, .. } => match self.open.iter().position(|(open, _)| open == id) {
+            Kind::Response { id, .. } => match self.open.iter().position(|open| open.id == *id) {
                 Some(at) => {
-                    let (_, position) = self.open.remove(at);
+                    let position = self.open.remove(at).position;
                     let response = self.clean(whole(&mut value, &["result", "error"]));
                     self.tape.lock().cassette.exchanges[position].response = Some(response);
                 }
@@ -134,8 +147,8 @@ impl Recorder {
                 None => self.stdout(&message.raw),
             },
             Kind::Notification { .. } => {
-                let notification = Some(self.clean(whole(&mut value, &["method", "params"])));
-                self.say(Said { notification, ..Said::NOTHING });
+                let notification = self.clean(whole(&mut value, &["method", "params"]));
+                self.told(notification);
             }
             Kind::Request { .. } => {
                 let request = Some(self.clean(whole(&mut value, &["id", "method", "params"])));
@@ -159,14 +172,15 @@ impl Recorder {
 
     /// The process ended: over what it was asked last, for everything before it lived through.
     pub fn exited(&mut self, exit: Exit) {
-        if let Some((_, position)) = self.open.last() {
-            self.tape.lock().cassette.exchanges[*position].exit = Some(exit.into());
+        if let Some(open) = self.open.iter().rfind(|open| !open.listens) {
+            self.tape.lock().cassette.exchanges[open.position].exit = Some(exit.into());
         }
         self.open.clear();
     }
 
     fn begin(&mut self, id: Json, request: Json) {
         let request = self.clean(request);
+        let token = names::token(&request).cloned();
         let exchange = Exchange {
             server: self.server.clone(),
             test: self.test.clone(),
@@ -177,20 +191,39 @@ impl Recorder {
         };
         let mut recorded = self.tape.lock();
         recorded.cassette.exchanges.push(exchange);
-        self.open.push((id, recorded.cassette.exchanges.len() - 1));
+        self.open.push(Open { id, position: recorded.cassette.exchanges.len() - 1, token, listens: false });
     }
 
     fn notified(&mut self, message: &Json) {
         if message["method"] == "notifications/cancelled"
-            && let Some(at) = self.open.iter().position(|(id, _)| *id == message["params"]["requestId"])
+            && let Some(at) = self.open.iter().position(|open| open.id == message["params"]["requestId"])
         {
-            self.given_up.push(self.open.remove(at).0);
+            self.given_up.push(self.open.remove(at).id);
+        }
+    }
+
+    /// A notification belongs to the request that it names, if it names one.
+    fn told(&mut self, notification: Json) {
+        let (token, subscription) = (names::progressing(&notification), names::acknowledged(&notification));
+        let named = self.open.iter().position(|open| match (token, subscription) {
+            (Some(token), _) => open.token.as_ref() == Some(token),
+            (None, Some(id)) => open.id == *id,
+            (None, None) => false,
+        });
+        let acknowledges = subscription.is_some();
+        let said = Said { notification: Some(notification), ..Said::NOTHING };
+        match named {
+            Some(at) => {
+                self.open[at].listens |= acknowledges;
+                self.tape.lock().cassette.exchanges[self.open[at].position].during.push(said);
+            }
+            None => self.say(said),
         }
     }
 
     fn say(&mut self, said: Said) {
-        match self.open.last() {
-            Some((_, position)) => self.tape.lock().cassette.exchanges[*position].during.push(said),
+        match self.open.iter().rfind(|open| !open.listens) {
+            Some(open) => self.tape.lock().cassette.exchanges[open.position].during.push(said),
             None => self.before.push(said),
         }
     }

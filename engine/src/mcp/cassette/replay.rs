@@ -1,6 +1,7 @@
 //! Playing: a recorded conversation answers in the place of a server.
 
 use super::matching::{Ignored, differences, nearest, told};
+use super::names::{self, Names};
 use super::{Cassette, Ended, Exchange, Outgoing, Redact, Said, TMP, replace, test_label};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::message::{Line, parse_line};
@@ -76,6 +77,7 @@ impl Deck {
             ready: VecDeque::new(),
             to_come: VecDeque::new(),
             awaits: None,
+            names: Names::default(),
         }
     }
 
@@ -146,6 +148,8 @@ pub struct Player {
     to_come: VecDeque<Next>,
     /// The request of the server that the client has to answer first, and what it answered then.
     awaits: Option<(Json, String, Json)>,
+    /// What the names of the recorded sessions mean in this one.
+    names: Names,
 }
 
 impl std::fmt::Debug for Player {
@@ -178,12 +182,26 @@ impl Player {
     fn ask(&mut self, id: Json, mut request: Json) {
         self.normalise(&mut request);
         match self.deck.draw(&self.server, self.test.as_deref(), &request) {
-            Ok(Exchange { during, response, exit, .. }) => {
+            Ok(exchange) => {
+                self.learn_names(&id, &request, &exchange);
+                let Exchange { during, response, exit, .. } = exchange;
                 self.to_come.extend(during.into_iter().map(Next::Said));
                 self.to_come.extend(response.map(|response| Next::Response(with_id(id, response))));
                 self.to_come.extend(exit.map(Next::Exit));
             }
             Err(fault) => self.ready.push_back(Incoming::Failed(fault)),
+        }
+    }
+
+    fn learn_names(&mut self, id: &Json, request: &Json, exchange: &Exchange) {
+        if let (Some(recorded), Some(asked)) = (names::token(&exchange.request), names::token(request)) {
+            self.names.token(recorded, asked);
+        }
+        if request["method"] == "subscriptions/listen" {
+            let mut told = exchange.during.iter().filter_map(|said| said.notification.as_ref());
+            if let Some(recorded) = told.find_map(names::acknowledged) {
+                self.names.subscription(recorded, id);
+            }
         }
     }
 
@@ -242,6 +260,7 @@ impl Player {
 
     fn message(&mut self, mut message: Json) {
         replace(&mut message, TMP, &self.tmp);
+        self.names.put(&mut message);
         self.line(&message.to_string());
     }
 

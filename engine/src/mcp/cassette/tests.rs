@@ -154,6 +154,48 @@ fn a_request_that_was_given_up_keeps_nothing_that_came_after_it() {
     assert!(matches!(player.heard(), Some(Incoming::Exited(Exit { code: Some(3), .. }))));
 }
 
+/// Over several requests that are open at once, and a subscription that stays open.
+#[test]
+fn a_notification_is_kept_with_the_request_that_it_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    let tape = Tape::new(&path, plain()).unwrap();
+    let mut recorder = tape.recorder("demo", "/tmp/one");
+    let meta = |id: &str| json!({"io.modelcontextprotocol/subscriptionId": id});
+    let call = |id: &str| {
+        let params = json!({"name": "slow", "_meta": {"progressToken": format!("mcptest-{id}")}});
+        line(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
+    };
+    let progress = |id: &str| {
+        let params = json!({"progressToken": format!("mcptest-{id}"), "progress": 1});
+        message(json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))
+    };
+    let told = |method: &str| {
+        message(json!({"jsonrpc": "2.0", "method": format!("notifications/{method}"), "params": {"_meta": meta("s")}}))
+    };
+    recorder.sent(&line(json!({"jsonrpc": "2.0", "id": "s", "method": "subscriptions/listen"})));
+    recorder.received(&told("subscriptions/acknowledged"));
+    recorder.received(&told("resources/updated"));
+    recorder.sent(&call("a"));
+    recorder.sent(&call("b"));
+    ["a", "b", "a"].iter().for_each(|id| recorder.received(&progress(id)));
+    tape.save().unwrap();
+    let cassette = Cassette::load(&path).unwrap();
+    let said = |at: usize| -> Vec<String> {
+        let notifications = cassette.exchanges[at].during.iter().filter_map(|said| said.notification.as_ref());
+        notifications.map(|said| said["params"].to_string()).collect()
+    };
+    assert_eq!(said(0), [json!({"_meta": meta("s")}).to_string()]);
+    assert_eq!((said(1).len(), said(2).len()), (3, 1), "{:?}", cassette.exchanges);
+    let mut player = player(cassette.clone());
+    player.send(&line(json!({"jsonrpc": "2.0", "id": "today", "method": "subscriptions/listen"})));
+    assert_eq!(raw(&mut player)["params"]["_meta"], meta("today"));
+    assert!(player.heard().is_none());
+    player.send(&call("9"));
+    assert_eq!(raw(&mut player)["params"]["_meta"], meta("today"));
+    assert_eq!(raw(&mut player)["params"]["progressToken"], "mcptest-9");
+}
+
 #[test]
 fn each_test_hears_what_it_heard_whatever_else_is_played() {
     let folder = tempfile::tempdir().unwrap();
