@@ -1,6 +1,8 @@
 //! What a replay has to see through: another version of the engine, ids that belong to a session, HTTP.
 
+use crate::http::place;
 use crate::kit::{Place, messages, verdicts};
+use serde_json::Value;
 
 const STDIO: &str = "name: demo\ncommand: mcptest\nargs: [demo-server]\n";
 const HTTP: &str =
@@ -75,5 +77,109 @@ fn what_the_cassette_ignores_may_differ() {
     assert_eq!((code, verdicts(&report)), (1, vec!["echoes: faulted (cassette_miss)".to_owned()]), "{report:#}");
     let ignoring = "\"ignore\": [\"$.params.arguments.message\"], \"exchanges\"";
     place.write("c.json", &place.read("c.json").replace("\"exchanges\"", ignoring));
+    assert_eq!(plays(&place, &[]), ["echoes: passed"]);
+}
+
+/// Every failure of a report, whole.
+fn failures(report: &Value) -> Vec<Value> {
+    let tests = report["suites"].as_array().into_iter().flatten().filter_map(|suite| suite["tests"].as_array());
+    tests.flatten().map(|test| test["failures"].clone()).collect()
+}
+
+/// Records against the scripted server over HTTP, passed or not, and plays it: the verdicts and failures are the same. The
+/// cassette.
+fn says_the_same(mode: &str, lines: &str, suite: &str, expected: &[&str]) -> String {
+    let place = place(mode, lines, suite);
+    let (code, live) = place.report(&["--record", "c.json"]);
+    assert_eq!(verdicts(&live), expected, "{mode}: {live:#}");
+    let config = place.read("mcptest.yml");
+    let command = config.lines().find(|line| line.starts_with("command: ")).expect("a command");
+    place.write("mcptest.yml", &config.replace(command, "command: ./no-such-server"));
+    let (replayed, report) = place.report(&["--replay", "c.json"]);
+    assert_eq!(verdicts(&report), expected, "{mode}: {report:#}");
+    assert_eq!(failures(&report), failures(&live), "{mode}");
+    assert_eq!(replayed, code, "{mode}");
+    place.read("c.json")
+}
+
+const CALL: &str = "tool: echo, args: { message: hi }, timeout: 5s";
+
+#[test]
+fn what_came_over_http_in_the_place_of_an_answer_is_played() {
+    for (mode, code, expect) in [
+        ("plain-error", "http_error", "{ status: 500, body: the database is down }"),
+        ("gateway", "http_error", "{ status: 401, headers: { www-authenticate: { $startsWith: Bearer } } }"),
+        ("busy", "http_error", "{ status: 429, headers: { retry-after: \"30\" } }"),
+        ("wrong-type", "http_error", "{ status: 200, headers: { content-type: text/html } }"),
+        ("session-lost", "http_error", "{ status: 404 }"),
+        ("redirect-loop", "http_error", "{ status: 307 }"),
+        ("packed", "http_error", "{ status: 200, headers: { content-encoding: gzip } }"),
+        ("cut-event", "http_error", "{ status: 200, events: [{ $partial: { truncated: true } }] }"),
+        ("resume-refused", "http_error", "{ status: 200 }"),
+        (
+            "truncated-sse",
+            "connection_lost",
+            "{ error: truncated, events: [{ comment: hello }, { $partial: { truncated: true } }] }",
+        ),
+        ("half-closed", "connection_lost", "{ error: closed }"),
+        ("no-http", "connection_lost", "{ error: malformed }"),
+    ] {
+        let suite = format!(
+            "tools:\n  - {{ it: faults, {CALL} }}\n  - {{ it: expects it, {CALL}, expect: {{ http: {expect} }} }}\n"
+        );
+        says_the_same(mode, "", &suite, &[&format!("faults: faulted ({code})"), "expects it: passed"]);
+    }
+}
+
+#[test]
+fn how_an_answer_came_over_http_is_played_with_it() {
+    let suite = format!(
+        r#"
+tools:
+  - {{ it: is json, {CALL}, expect: {{ text: hi, http: {{ status: 200, headers: {{ content-type: application/json }}, body: {{ $contains: hi }} }} }} }}
+tests:
+  - {{ it: is accepted, notify: {{ method: notifications/x }}, expect: {{ http: {{ status: 202, body: "" }} }} }}
+  - {{ it: is garbage, raw: "{{no", expect: {{ http: {{ status: 400, body: {{ $startsWith: Parse }} }} }} }}
+  - {{ it: begins, handshake: false, request: {{ method: initialize, params: {{}} }}, expect: {{ http: {{ headers: {{ mcp-session-id: {{ $type: string }} }} }} }} }}
+"#
+    );
+    let passed = ["is json: passed", "is accepted: passed", "is garbage: passed", "begins: passed"];
+    let cassette = says_the_same("echo", "", &suite, &passed);
+    assert!(cassette.contains("\"mcp-session-id\": \"[redacted]\""), "{cassette}");
+    assert!(!cassette.contains("session-1") && !cassette.contains("\"date\""), "{cassette}");
+    let streams = format!(
+        "tools:\n  - {{ it: streams, {CALL}, expect: {{ text: hi, http: {{ status: 200, events: {{ $length: {{ $gte: 2 }} }} }} }} }}\n"
+    );
+    says_the_same("events", "", &streams, &["streams: passed"]);
+    let old = format!(
+        "tools:\n  - {{ it: is told elsewhere, {CALL}, expect: {{ text: hi, http: {{ status: 202, body: \"\" }} }} }}\n"
+    );
+    says_the_same("sse", "transport: sse\n", &old, &["is told elsewhere: passed"]);
+}
+
+#[test]
+fn a_session_that_was_lost_and_opened_anew_is_in_the_replay_too() {
+    let suite = format!("tools:\n  - {{ it: goes on, {CALL}, expect: {{ text: hi }} }}\n");
+    for mode in ["session-lost", "session-lost-rpc"] {
+        says_the_same(mode, "reinitialize: true\n", &suite, &["goes on: passed"]);
+    }
+}
+
+#[test]
+fn a_body_that_never_ended_is_a_timeout_again() {
+    let suite = "tools:\n  - { it: waits, tool: echo, args: { message: hi }, timeout: 500ms, expect: { http: { status: 200 } } }\n";
+    says_the_same("slow-body", "", suite, &["waits: faulted (timeout)"]);
+}
+
+/// Cassettes of before say nothing of HTTP.
+#[test]
+fn an_older_cassette_is_played_as_it_was() {
+    let place = recorded(HTTP, "legacy", ECHO);
+    let mut cassette: Value = serde_json::from_str(&place.read("c.json")).expect("a cassette");
+    for exchange in cassette["exchanges"].as_array_mut().expect("exchanges") {
+        let http = exchange.as_object_mut().and_then(|exchange| exchange.remove("http"));
+        assert_eq!(http.expect("it was over HTTP")["status"], 200);
+    }
+    place.write("c.json", &cassette.to_string());
     assert_eq!(plays(&place, &[]), ["echoes: passed"]);
 }

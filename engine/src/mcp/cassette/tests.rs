@@ -2,6 +2,9 @@ use super::*;
 use crate::mcp::fault::Code;
 use crate::mcp::message::{Line, Message, parse_line};
 use crate::mcp::transport::Incoming;
+use crate::mcp::transport::http::outcome::{self, Head};
+use hyper::StatusCode;
+use hyper::header::{HeaderMap, HeaderValue};
 use serde_json::json;
 
 fn message(value: Json) -> Message {
@@ -230,6 +233,38 @@ fn each_test_hears_what_it_heard_whatever_else_is_played() {
     player.concerns(suite, "#tools/new");
     player.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "count"})));
     assert_eq!(raw(&mut player)["result"], 1);
+}
+
+#[test]
+fn no_header_that_may_be_a_secret_is_kept() {
+    let mut headers = HeaderMap::new();
+    for name in ["set-cookie", "mcp-session-id", "authorization", "proxy-authenticate", "x-api-key", "x-auth-token"] {
+        headers.append(name, HeaderValue::from_static("canary"));
+    }
+    headers.append("www-authenticate", HeaderValue::from_static("Bearer"));
+    headers.append("date", HeaderValue::from_static("today"));
+    headers.append("location", HeaderValue::from_static("http://a/b?code=canary"));
+    let head = Arc::new(Head { status: StatusCode::OK, headers });
+    let ended = outcome::Ended { ticket: 1, head: Some(head.clone()), body: Some("no".into()), ..Default::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    let tape = Tape::new(&path, plain()).unwrap();
+    let mut recorder = tape.recorder("demo", "/tmp/one");
+    recorder.sent(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "ask"})));
+    recorder.carried_by(1);
+    recorder.came(&Incoming::Head { ticket: 1, head });
+    recorder.came(&Incoming::Ended(Box::new(ended)));
+    tape.save().unwrap();
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(!written.contains("canary") && !written.contains("today"), "{written}");
+    let mut player = player(Cassette::load(&path).unwrap());
+    assert_eq!(player.send(&line(json!({"jsonrpc": "2.0", "id": 2, "method": "ask"}))), 1);
+    assert!(matches!(player.heard(), Some(Incoming::Head { ticket: 1, .. })));
+    let Some(Incoming::Ended(ended)) = player.heard() else { panic!("an end") };
+    let head = ended.head.as_ref().expect("a head");
+    assert_eq!((head.header("set-cookie"), head.header("www-authenticate")), (Some("[redacted]"), Some("Bearer")));
+    assert_eq!(head.header("location"), Some("http://a/b?[redacted]"));
+    assert_eq!((ended.body.as_deref(), ended.answered), (Some("no"), false));
 }
 
 #[test]
