@@ -171,6 +171,19 @@ fn a_body_that_never_ended_is_a_timeout_again() {
     says_the_same("slow-body", "", suite, &["waits: faulted (timeout)"]);
 }
 
+#[test]
+fn a_handshake_that_was_refused_is_refused_again() {
+    let place = Place::new();
+    let config = HTTP.replace("/mcp\"", "/elsewhere\"");
+    place.write("mcptest.yml", &config);
+    place.write("suite.test.mcp.yml", ECHO);
+    let (code, live) = place.report(&["--record", "c.json"]);
+    assert_eq!((code, verdicts(&live)), (3, vec!["echoes: faulted (handshake_failed)".to_owned()]), "{live:#}");
+    place.write("mcptest.yml", &config.replace("command: mcptest", "command: ./no-such-server"));
+    let (code, report) = place.report(&["--replay", "c.json"]);
+    assert_eq!((code, messages(&report)), (3, messages(&live)), "{report:#}");
+}
+
 /// Cassettes of before say nothing of HTTP.
 #[test]
 fn an_older_cassette_is_played_as_it_was() {
