@@ -55,6 +55,8 @@ mod plugins;
 mod plugins_bound;
 #[path = "engine/protocol.rs"]
 mod protocol;
+#[path = "engine/replays.rs"]
+mod replays;
 #[path = "engine/secrets.rs"]
 mod secrets;
 #[path = "engine/seeds.rs"]

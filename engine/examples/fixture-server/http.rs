@@ -2,13 +2,17 @@
 //!
 //! Every thread serves one connection, which is kept alive. Modes are in [`crate::options::HELP`].
 
+mod modern;
+mod standalone;
+
 use super::old_sse::Stream;
 use serde_json::{Value, json};
+use standalone::Standalone;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, UNIX_EPOCH};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// Serves until it is killed; says on stderr where.
 pub(crate) fn run(port: u16, mode: &str) {
@@ -18,7 +22,9 @@ pub(crate) fn run(port: u16, mode: &str) {
         mode: mode.to_owned(),
         sessions: AtomicUsize::new(0),
         calls: AtomicUsize::new(0),
+        deleted: Mutex::default(),
         stream: Stream::default(),
+        standalone: Standalone::default(),
     });
     std::thread::spawn(|| {
         // The end of stdin is the end.
@@ -35,7 +41,10 @@ struct Server {
     mode: String,
     sessions: AtomicUsize,
     calls: AtomicUsize,
+    /// The sessions that a DELETE ended.
+    deleted: Mutex<Vec<String>>,
     stream: Stream,
+    standalone: Standalone,
 }
 
 pub(crate) struct Request {
@@ -90,6 +99,9 @@ fn chunk(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
 
 const EVENTS: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
 
+/// What names a session where none begins.
+const STRAY: &str = "mcp-session-id: stray\r\n";
+
 pub(crate) const EVENTS_UNTIL_CLOSED: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n";
 
 fn endless(stream: &mut TcpStream, text: &str) -> std::io::Result<()> {
@@ -116,7 +128,7 @@ impl Server {
 
     fn answer(&self, request: &Request, stream: &mut TcpStream) -> std::io::Result<()> {
         if self.mode == "modern" {
-            return modern(request, stream);
+            return modern::answer(request, stream);
         }
         if self.mode.starts_with("sse") {
             return self.stream.answer(&self.mode, request, stream);
@@ -124,7 +136,11 @@ impl Server {
         match (request.method.as_str(), request.path.as_str()) {
             ("POST", "/token") if self.mode == "telltale" => return telltale(request, stream),
             ("POST", "/token") => return token(request, stream),
-            ("DELETE", _) => return plain(stream, "200 OK", "text/plain", "", b""),
+            ("DELETE", _) => {
+                let session = request.header("mcp-session-id").unwrap_or("none").to_owned();
+                self.deleted.lock().expect("sessions").push(session);
+                return plain(stream, "200 OK", "text/plain", "", b"");
+            }
             ("GET", _) => return self.listen(request, stream),
             _ => {}
         }
@@ -132,7 +148,14 @@ impl Server {
             return plain(stream, "400 Bad Request", "text/plain", "", b"Parse error: not JSON");
         };
         let id = message["id"].clone();
+        if self.standalone.takes(&message) {
+            return plain(stream, "202 Accepted", "text/plain", "", b"");
+        }
+        let stray = if self.mode == "headers" { STRAY } else { "" };
         let result = match message["method"].as_str() {
+            Some("initialize") if request.header("mcp-session-id").is_some() => {
+                return plain(stream, "400 Bad Request", "text/plain", "", b"a session begins in no session");
+            }
             Some("initialize") => {
                 let session = self.sessions.fetch_add(1, Ordering::Relaxed) + 1;
                 let version = message["params"]["protocolVersion"].clone();
@@ -155,14 +178,14 @@ impl Server {
             _ => {
                 let error = json!({"code": -32601, "message": "unknown method"});
                 let body = json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string();
-                return plain(stream, "200 OK", "application/json", "", body.as_bytes());
+                return plain(stream, "200 OK", "application/json", stray, body.as_bytes());
             }
         };
         let body = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
-        plain(stream, "200 OK", "application/json", "", body.as_bytes())
+        plain(stream, "200 OK", "application/json", stray, body.as_bytes())
     }
 
-    /// A GET: resumes what `--http-mode resume` cut short; there is no stream of its own.
+    /// A GET: resumes what `--http-mode resume` cut short, and opens the stream of `listen`; else there is none.
     fn listen(&self, request: &Request, stream: &mut TcpStream) -> std::io::Result<()> {
         match request.header("last-event-id") {
             Some(id) if self.mode == "resume" => {
@@ -170,6 +193,7 @@ impl Server {
                 chunk(stream, &format!("id: 2\ndata: {}\n\n", text_result(&json!(id), "resumed")))?;
                 stream.write_all(b"0\r\n\r\n")
             }
+            _ if self.mode == "listen" => self.standalone.open(stream),
             _ => plain(stream, "405 Method Not Allowed", "text/plain", "", b"no stream here"),
         }
     }
@@ -247,6 +271,10 @@ impl Server {
                 chunk(stream, &format!("retry: 10\nid: {}\ndata:\n\n", id.as_str().unwrap_or_default()))?;
                 stream.write_all(b"0\r\n\r\n")
             }
+            "listen" => {
+                let heard = self.standalone.ask(request)?;
+                plain(stream, "200 OK", json, "", text_result(id, &heard).as_bytes())
+            }
             "close-after" => {
                 plain(stream, "200 OK", json, "", text_result(id, echoed).as_bytes())?;
                 stream.shutdown(Shutdown::Both)
@@ -255,78 +283,20 @@ impl Server {
                 let mut seen: Vec<String> =
                     request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
                 seen.push(request.path.clone());
-                plain(stream, "200 OK", json, "", text_result(id, &seen.join("\n")).as_bytes())
+                seen.extend(self.deleted.lock().expect("sessions").iter().map(|session| format!("deleted: {session}")));
+                plain(stream, "200 OK", json, STRAY, text_result(id, &seen.join("\n")).as_bytes())
             }
             "events" => {
                 stream.write_all(EVENTS)?;
                 chunk(stream, ": keep-alive\n\n")?;
                 let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}});
-                chunk(stream, &format!("data: {log}\n\n"))?;
+                chunk(stream, &format!("event:\ndata: {log}\n\n"))?;
                 chunk(stream, &format!("event: message\ndata: {}\n\n", text_result(id, echoed)))?;
                 stream.write_all(b"0\r\n\r\n")
             }
             _ => plain(stream, "200 OK", json, "", text_result(id, echoed).as_bytes()),
         }
     }
-}
-
-fn now() -> u128 {
-    UNIX_EPOCH.elapsed().expect("a clock").as_millis()
-}
-
-/// A server of the modern era alone: no GET, no DELETE, and headers that must say what the body says.
-fn modern(request: &Request, stream: &mut TcpStream) -> std::io::Result<()> {
-    if request.method != "POST" {
-        eprintln!("there is no {} in the modern era", request.method);
-        return plain(stream, "405 Method Not Allowed", "text/plain", "", b"only POST");
-    }
-    let message = serde_json::from_slice::<Value>(&request.body).unwrap_or_default();
-    let (id, params) = (&message["id"], &message["params"]);
-    let method = message["method"].as_str().unwrap_or_default();
-    let refuse = |stream: &mut TcpStream, code: i64, why: &str, data: Value| {
-        let error = json!({"code": code, "message": why, "data": data});
-        let body = json!({"jsonrpc": "2.0", "id": id, "error": error}).to_string();
-        plain(stream, "400 Bad Request", "application/json", "", body.as_bytes())
-    };
-    if method == "initialize" || method.starts_with("notifications/") {
-        return refuse(stream, -32022, "there is no such thing", json!({"supported": ["2026-07-28"]}));
-    }
-    let named = ["name", "uri", "taskId"].iter().find_map(|key| params[*key].as_str());
-    let said = [
-        (request.header("mcp-protocol-version"), params["_meta"]["io.modelcontextprotocol/protocolVersion"].as_str()),
-        (request.header("mcp-method"), Some(method)),
-        (request.header("mcp-name"), named),
-        (request.header("mcp-session-id"), None),
-    ];
-    if said.iter().any(|(header, body)| header != body) {
-        return refuse(stream, -32020, "the headers do not match the body", json!(format!("{said:?}")));
-    }
-    let city = |name: &str| json!({"type": "object", "properties": {"city": {"type": "string", "x-mcp-header": name}}});
-    let tool = |name: &str, header: &str| json!({"name": name, "inputSchema": city(header)});
-    let result = match method {
-        "tools/call" if named == Some("later") => {
-            json!({"resultType": "task", "taskId": now().to_string(), "status": "working", "pollIntervalMs": 20})
-        }
-        "tasks/get" => {
-            let begun = params["taskId"].as_str().and_then(|begun| begun.parse::<u128>().ok()).unwrap_or_default();
-            let mut task = json!({"taskId": params["taskId"], "status": "working", "pollIntervalMs": 20});
-            if now() > begun + 100 {
-                task["status"] = json!("completed");
-                task["result"] = json!({"content": [{"type": "text", "text": "at last"}], "resultType": "complete"});
-            }
-            task
-        }
-        "tools/call" if named == Some("dream") => json!({"content": [], "resultType": "dreaming"}),
-        "server/discover" => json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}),
-        "tools/list" => json!({"tools": [tool("headers", "City"), tool("broken", "not a header")]}),
-        "tools/call" => {
-            let seen: Vec<String> = request.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-            json!({"content": [{"type": "text", "text": seen.join("\n")}], "resultType": "complete"})
-        }
-        _ => return refuse(stream, -32601, "unknown method", Value::Null),
-    };
-    let body = json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string();
-    plain(stream, "200 OK", "application/json", "", body.as_bytes())
 }
 
 pub(crate) fn text_result(id: &Value, text: &str) -> String {

@@ -29,7 +29,10 @@ fn main() {
     };
     processes::prepare(&options);
     match options.http {
-        Some(port) => http::run(port, &options.http_mode),
+        Some(port) => {
+            std::thread::sleep(options.slow_start);
+            http::run(port, &options.http_mode);
+        }
         None => serve::run(options),
     }
 }

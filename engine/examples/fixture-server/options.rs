@@ -30,13 +30,13 @@ the modern era
                            asks, fails, cancelled, endless, lost, odd, empty, nameless; forced: undeclared too
 
 HTTP instead of stdio
-  --http PORT              listens on PORT of 127.0.0.1, any path; all flags but --pid-file are for stdio
+  --http PORT              listens on PORT of 127.0.0.1, any path; all flags but --pid-file and --slow-start are for stdio
   --http-mode MODE         what tools/call does: echo (the default), headers (tells the request's), events (a stream),
                            plain-error, truncated-sse, slow-body, wrong-type, session-lost, redirect-loop, huge,
                            half-closed, no-http, endless-body|-error|-event|-comments|-events,
                            resume (the stream ends before the answer), resume-refused, close-after, gateway (an error
                            that is no JSON-RPC), packed, busy (429), cut-event (the stream ends without an empty line),
-                           session-lost-rpc (the 404 is JSON-RPC);
+                           session-lost-rpc (the 404 is JSON-RPC), listen (asks on the standalone stream first);
                            close-each: every connection serves one request;
                            sse, sse-ends, sse-elsewhere: the transport of 2024-11-05;
                            modern: all of it is 2026-07-28, and headers must match

@@ -4,7 +4,7 @@
 //! {
 //!   "cassette": 1,
 //!   "recordedBy": "mcptest 0.1.0",
-//!   "ignore": ["$.params._meta.progressToken"],
+//!   "ignore": ["$.params.arguments.now"],
 //!   "exchanges": [
 //!     {
 //!       "server": "demo",
@@ -20,10 +20,13 @@
 //! One request is one exchange, with everything that the server said until it was answered. Ids belong to a session and
 //! are not kept; the folder behind `${tmp}` is written as `${tmp}`, and put back when the cassette is played.
 
+mod carried;
 mod matching;
+mod names;
 mod record;
 mod replay;
 
+pub use carried::Carried;
 pub use record::{Recorder, Tape};
 pub use replay::{Deck, Player};
 
@@ -38,6 +41,8 @@ use std::sync::Arc;
 
 /// The version of the format.
 const VERSION: u64 = 1;
+/// The key under which a request asks for its progress, and a notification tells of it.
+const TOKEN: &str = "progressToken";
 /// What stands for the folder behind `${tmp}`.
 const TMP: &str = "${tmp}";
 
@@ -89,7 +94,8 @@ pub struct Exchange {
     /// The test that asked: its file, from where the cassette lies, and its name there; none for what nobody's step asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<String>,
-    /// What was sent: `{method, params}`, or a text that is no request.
+    /// What was sent: `{method, params}`, or a text that is no request. Over HTTP a notification of a test, too, since it is
+    /// answered with a status.
     pub request: Json,
     /// What the server said before it answered.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -97,6 +103,9 @@ pub struct Exchange {
     /// `{result}` or `{error}`; absent when no answer came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<Json>,
+    /// How it came over HTTP, or what came in its place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http: Option<Carried>,
     /// How the process ended, when it did instead of answering.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<Ended>,
@@ -169,17 +178,22 @@ enum Outgoing {
 }
 
 impl Outgoing {
+    /// A message as a cassette keeps it: without what belongs to a session.
+    fn kept(message: &mut Json) -> Json {
+        let mut request = json!({ "method": message["method"].take() });
+        if let Some(params) = message.get_mut("params") {
+            request["params"] = params.take();
+        }
+        request
+    }
+
     fn read(line: &[u8]) -> Outgoing {
         let text = String::from_utf8_lossy(line);
         let text = text.trim_end_matches(['\n', '\r']);
         match serde_json::from_str::<Json>(text) {
             Ok(mut message) if message.get("method").is_some_and(Json::is_string) => {
                 let Some(id) = message.get("id").cloned() else { return Outgoing::Notification(message) };
-                let mut request = json!({ "method": message["method"].take() });
-                if let Some(params) = message.get_mut("params") {
-                    request["params"] = params.take();
-                }
-                Outgoing::Request(id, request)
+                Outgoing::Request(id, Outgoing::kept(&mut message))
             }
             Ok(message) if message.get("id").is_some() => Outgoing::Answer(message),
             _ => Outgoing::Request(Json::Null, Json::from(text)),

@@ -23,6 +23,8 @@ use tokio::time::Instant;
 
 /// How long a stage of the shutdown waits when somebody is waiting too.
 pub const HURRIED: Duration = Duration::from_millis(400);
+/// How the ids begin that no suite uses.
+const OWN_IDS: &str = "mcptest-";
 
 /// Sees everything that crosses a connection, and answers what the server asks of its client.
 pub trait Witness {
@@ -192,7 +194,7 @@ impl Connection {
     /// An id that no suite uses.
     pub fn fresh_id(&mut self) -> Json {
         self.last_id += 1;
-        Json::String(format!("mcptest-{}", self.last_id))
+        Json::String(format!("{OWN_IDS}{}", self.last_id))
     }
 
     /// Ends the server: EOF, then SIGTERM, then SIGKILL; `hurried` when somebody is waiting.
@@ -237,6 +239,11 @@ impl Connection {
         }
         None
     }
+}
+
+/// Whether the engine made up an id, or a token: it is another one in another session.
+pub fn is_own_id(id: &Json) -> bool {
+    id.as_str().is_some_and(|id| id.starts_with(OWN_IDS))
 }
 
 /// A duration in a message: `500ms`, `30s`.

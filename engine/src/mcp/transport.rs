@@ -103,20 +103,19 @@ impl Transport {
     }
 
     /// Sends exactly these bytes; the caller ends the line. Over HTTP it returns at once with a ticket that stands in
-    /// what is told of the request.
+    /// what is told of the request; 0 is the ticket of what is told nothing of.
     ///
     /// When dropped halfway, part of the bytes may have been sent.
     pub async fn send(&mut self, bytes: &[u8]) -> io::Result<u64> {
         match self {
             Transport::Stdio(stdio) => stdio.send(bytes).await.map(|()| 0),
             Transport::Http(http) => http.send(bytes),
-            Transport::Replay(player) => {
-                player.send(bytes);
-                Ok(0)
-            }
+            Transport::Replay(player) => Ok(player.send(bytes)),
             Transport::Recorded(inner, recorder) => {
                 recorder.sent(bytes);
-                Box::pin(inner.send(bytes)).await
+                let ticket = Box::pin(inner.send(bytes)).await?;
+                recorder.carried_by(ticket);
+                Ok(ticket)
             }
         }
     }
@@ -203,6 +202,22 @@ impl Transport {
             Transport::Stdio(_) | Transport::Replay(_) => None,
             Transport::Http(http) => Some(http),
             Transport::Recorded(inner, _) => inner.http(),
+        }
+    }
+
+    /// Whether the server gave the session an id, over HTTP.
+    pub fn has_session(&mut self) -> bool {
+        match self {
+            Transport::Replay(player) => player.in_session,
+            _ => self.http().is_some_and(|http| http.has_session()),
+        }
+    }
+
+    /// Forgets the session, because the server has.
+    pub fn forget_session(&mut self) {
+        match self {
+            Transport::Replay(player) => player.in_session = false,
+            _ => self.http().into_iter().for_each(|http| http.forget_session()),
         }
     }
 

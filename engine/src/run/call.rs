@@ -62,12 +62,19 @@ pub(super) struct Http {
     pub(super) ticket: Option<u64>,
     /// The answer so far: its head first, the rest when the request is over.
     pub(super) outcome: Option<Box<Ended>>,
-    /// Whether it stays open until the request is over.
+    /// Whether it stays open until the request is over, if one carries it.
     pub(super) to_the_end: bool,
     /// Whether the request is over.
     pub(super) over: bool,
     /// What was sent, for a session that is opened anew.
     pub(super) again: Option<Vec<u8>>,
+}
+
+impl Http {
+    /// Whether more of it is waited for.
+    pub(super) fn is_under_way(&self) -> bool {
+        self.to_the_end && self.ticket.is_some() && !self.over
+    }
 }
 
 /// A request that is taken back.

@@ -132,14 +132,14 @@ impl Exchange<'_> {
         }
         let bytes = std::mem::take(&mut call.line.bytes);
         let sent = self.deliver(&bytes, deadline).await;
-        let over_http = self.session.connection.transport.http().is_some();
+        let over_http = self.session.connection.transport.http().is_some() || matches!(sent, Sent::Whole(1..));
         let call = &mut self.calls[at];
         if over_http && self.session.server.reinitialize {
             call.http.again = Some(bytes.clone());
         }
         call.window.sent(bytes);
         match sent {
-            Sent::Whole(ticket) => call.http.ticket = over_http.then_some(ticket),
+            Sent::Whole(ticket) => call.http.ticket = (ticket > 0).then_some(ticket),
             // A closed pipe shows in what the server did next: its exit is awaited like an answer.
             Sent::Failed(error) => call.window.note(format!("the line could not be sent whole: {error}")),
             Sent::Late => {

@@ -108,7 +108,7 @@ impl Exchange<'_> {
         }
         call.window.received(message.clone());
         call.answer = Some(message);
-        if !call.until_exit && (call.http.over || !call.http.to_the_end) {
+        if !call.until_exit && !call.http.is_under_way() {
             call.end = Some(End::Done);
         }
     }

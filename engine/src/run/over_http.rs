@@ -63,16 +63,14 @@ impl Exchange<'_> {
     }
 
     fn may_send_again(&mut self, at: usize) -> bool {
-        let had_session = self.session.connection.transport.http().is_some_and(|http| http.has_session());
+        let had_session = self.session.connection.transport.has_session();
         had_session && self.calls.len() == 1 && self.calls[at].http.again.is_some()
     }
 
     /// Shakes hands once more and sends the call again; both stand in the report.
     async fn begin_anew(&mut self, at: usize, ended: Box<Ended>) {
         let Some(bytes) = self.calls[at].http.again.take() else { return };
-        if let Some(http) = self.session.connection.transport.http() {
-            http.forget_session();
-        }
+        self.session.connection.transport.forget_session();
         let call = &mut self.calls[at];
         call.window.note("the server has lost the session (404): it is opened anew, and the step sent again".into());
         match self.session.connection.initialize(&mut call.window).await {

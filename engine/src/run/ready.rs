@@ -153,7 +153,7 @@ impl Steps<'_, '_> {
             // Nothing answers a notification: whatever does is the answer that must not come.
             call.line.awaits = Awaits::AnyAnswer;
         }
-        call.http.to_the_end = expects(Field::Http) && session.connection.transport.http().is_some();
+        call.http.to_the_end = expects(Field::Http);
         call.settle = step.settle.unwrap_or_default();
         if let Some(after) = step.cancel_after {
             // What would come late comes while the silence is waited for.

@@ -133,6 +133,9 @@ fn a_stream_that_is_cut_short() {
 fn a_body_that_never_ends_costs_the_timeout_of_one_step() {
     let said = check("slow-body", "", CALLS, 1, &["echoes: faulted (timeout)"]);
     assert_eq!(said[0], "no answer to `tools/call` within 2s");
+    let expected = CALLS.replace("{ text: hi }", "{ http: { status: 200 } }");
+    let said = check("slow-body", "", &expected, 1, &["echoes: faulted (timeout)"]);
+    assert_eq!(said[0], "no answer to `tools/call` within 2s");
 }
 
 #[test]
@@ -312,4 +315,80 @@ fn whoever_listened_before_the_server_was_started_is_not_taken_for_it() {
     assert_eq!((code, verdicts(&report)), (3, vec!["echoes: faulted (start_failed)".to_owned()]), "{report:#}");
     let said = messages(&report).remove(0);
     assert!(said.contains(&format!("somebody listened at `127.0.0.1:{}` before", other.port)), "{said}");
+}
+
+/// The scripted server names a session in every answer, and refuses an `initialize` that names one.
+#[test]
+fn only_the_answer_to_initialize_begins_a_session() {
+    let text =
+        "$all: [{ $contains: \"mcp-session-id: session-1\" }, { $not: { $contains: \"mcp-session-id: stray\" } }]";
+    let calls = format!("  - {{ it: asks, tool: echo, expect: {{ text: {{ {text} }} }} }}\n").repeat(2);
+    for protocol in ["legacy", "auto"] {
+        let suite = format!("tools:\n{calls}");
+        check("headers", &format!("protocol: {protocol}\n"), &suite, 0, &["asks: passed", "asks: passed"]);
+    }
+}
+
+/// How the session ended, from the events.
+fn closed_by(server: &Running, protocol: &str, suite: &str) -> String {
+    let place = Place::new();
+    let config = format!("url: \"http://127.0.0.1:{}/mcp\"\nprotocol: {protocol}\n", server.port);
+    place.write("mcptest.yml", &config);
+    place.write("suite.test.mcp.yml", suite);
+    let said = place.mcptest(&["run", "--reporter", "ndjson"]);
+    assert_eq!(said.code, 0, "{}", said.stdout);
+    let events = said.stdout.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
+    let closed = events.into_iter().find(|event| event["type"] == "session-closed").expect("a session was closed");
+    closed["data"]["by"].as_str().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_session_is_ended_with_a_delete_where_there_is_one() {
+    let server = Running::new("headers");
+    let told = |text: &str| format!("tools:\n  - {{ it: asks, tool: echo, expect: {{ text: {text} }} }}\n");
+    let nothing = told("{ $not: { $contains: \"deleted: \" } }");
+    assert_eq!(closed_by(&server, "legacy", &nothing), "delete");
+    assert_eq!(closed_by(&server, "auto", &told("{ $contains: \"deleted: session-1\" }")), "delete");
+    let modern = Running::new("modern");
+    assert_eq!(closed_by(&modern, "auto", "tools:\n  - { it: asks, tool: headers, args: { city: Bonn } }\n"), "closed");
+}
+
+#[test]
+fn the_standalone_stream_belongs_to_the_conversation() {
+    let suite = r#"
+respond: { roots: ["file:///here"] }
+tools:
+  - it: is asked
+    tool: echo
+    expect:
+      text: { $startsWith: "session-1: ", $contains: "file:///here" }
+      requests: { roots/list: { $length: 1 } }
+      notifications: { notifications/message: { $length: 1 } }
+"#;
+    check("listen", "", suite, 0, &["is asked: passed"]);
+}
+
+#[test]
+fn a_server_that_listens_late_is_waited_for() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").and_then(|free| free.local_addr()).expect("a port").port();
+    let place = Place::new();
+    place.write("mcptest.yml", &format!("url: \"http://127.0.0.1:{port}/mcp\"\nwaitForReady: 30s\n"));
+    place.write("suite.test.mcp.yml", CALLS);
+    let late = Running::start(&["--http", &port.to_string(), "--slow-start", "2000"]);
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, verdicts(&report)), (0, vec!["echoes: passed".to_owned()]), "{report:#}");
+    drop(late);
+}
+
+#[test]
+fn a_server_that_never_listens_is_waited_for_no_longer_than_that() {
+    let place = Place::new();
+    place.write("mcptest.yml", "url: \"http://127.0.0.1:1/mcp\"\nwaitForReady: 200ms\n");
+    place.write("suite.test.mcp.yml", CALLS);
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, verdicts(&report)), (3, vec!["echoes: faulted (start_failed)".to_owned()]), "{report:#}");
+    let said = messages(&report).remove(0);
+    assert!(said.starts_with("nobody listens at `http://127.0.0.1:1/mcp` after 200ms and "), "{said}");
+    let hints = report["suites"][0]["tests"][0]["failures"][0]["hints"].to_string();
+    assert!(hints.contains("a server that needs longer has `waitForReady: 30s` in its config"), "{hints}");
 }

@@ -113,14 +113,20 @@ pub(crate) struct Running {
 
 impl Running {
     pub(crate) fn new(mode: &str) -> Running {
-        let mut command = Command::new(fixture_server());
-        command.args(["--http", "0", "--http-mode", mode]).stdin(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().expect("the fixture server starts");
+        let mut running = Running::start(&["--http", "0", "--http-mode", mode]);
         let mut ready = String::new();
-        let stderr = child.stderr.take().expect("stderr");
+        let stderr = running.child.stderr.take().expect("stderr");
         BufReader::new(stderr).read_line(&mut ready).expect("a line");
         let port = ready.trim().rsplit(':').next().and_then(|port| port.parse().ok());
-        Running { child, port: port.unwrap_or_else(|| panic!("no port in {ready:?}")) }
+        running.port = port.unwrap_or_else(|| panic!("no port in {ready:?}"));
+        running
+    }
+
+    /// The same with these flags, without waiting for it to listen.
+    pub(crate) fn start(flags: &[&str]) -> Running {
+        let mut command = Command::new(fixture_server());
+        command.args(flags).stdin(Stdio::piped()).stderr(Stdio::piped());
+        Running { child: command.spawn().expect("the fixture server starts"), port: 0 }
     }
 }
 

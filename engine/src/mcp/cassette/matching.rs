@@ -1,6 +1,8 @@
 //! Which recorded request is the one that is asked, and which is nearest when none is.
 
-use super::{Cassette, Exchange};
+use super::{Cassette, Exchange, TOKEN};
+use crate::mcp::connection::is_own_id;
+use crate::mcp::era::CLIENT_INFO;
 use crate::source::Json;
 use serde_json_path::JsonPath;
 
@@ -14,19 +16,27 @@ const SHOWN: usize = 120;
 pub(super) struct Ignored(Vec<JsonPath>);
 
 impl Ignored {
-    /// What the cassette says, and what differs with every version of the engine.
+    /// What the cassette says.
     pub(super) fn new(cassette: &Cassette) -> Ignored {
         let own = cassette.ignore.iter().filter_map(|path| JsonPath::parse(path).ok());
         Ignored(own.collect())
     }
 
-    /// A request as it is compared: without what is ignored, keys in order.
+    /// A request as it is compared: without what is ignored, what differs with every version of the engine and what the
+    /// engine counts in a session; keys in order.
     pub(super) fn key(&self, request: &Json) -> Json {
         let mut key = request.clone();
-        if key.get("method").is_some_and(|method| method == "initialize")
-            && let Some(params) = key.get_mut("params").and_then(Json::as_object_mut)
-        {
-            params.remove("clientInfo");
+        let is_initialize = key.get("method").is_some_and(|method| method == "initialize");
+        if let Some(params) = key.get_mut("params").and_then(Json::as_object_mut) {
+            if is_initialize {
+                params.shift_remove("clientInfo");
+            }
+            if let Some(meta) = params.get_mut("_meta").and_then(Json::as_object_mut) {
+                meta.shift_remove(CLIENT_INFO);
+                if meta.get(TOKEN).is_some_and(is_own_id) {
+                    meta.shift_remove(TOKEN);
+                }
+            }
         }
         for path in &self.0 {
             let pointers: Vec<String> =

@@ -1,9 +1,11 @@
 //! Recording: what crosses a connection becomes exchanges on a tape.
 
-use super::{Cassette, Exchange, Outgoing, Redact, Said, TMP, beside, replace, test_label};
+use super::names;
+use super::{Carried, Cassette, Exchange, Outgoing, Redact, Said, TMP, beside, replace, test_label};
 use crate::child::Exit;
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::Incoming;
+use crate::mcp::transport::http::outcome::{Ended, Head};
 use crate::source::Json;
 use serde_json::json;
 use std::io;
@@ -54,6 +56,8 @@ impl Tape {
             open: Vec::new(),
             given_up: Vec::new(),
             before: Vec::new(),
+            posted: None,
+            tickets: Vec::new(),
         }
     }
 
@@ -81,12 +85,37 @@ pub struct Recorder {
     tmp: String,
     /// The test that asks.
     test: Option<String>,
-    /// Requests without an answer so far: their ids, and where they are on the tape.
-    open: Vec<(Json, usize)>,
+    /// Requests without an answer so far.
+    open: Vec<Open>,
     /// Requests whose answer the client did not wait for; what still comes is no answer to anything.
     given_up: Vec<Json>,
     /// What the server said while nothing was asked; it belongs to the next exchange.
     before: Vec<Said>,
+    /// What was sent last, until it is known whether it has a ticket.
+    posted: Option<Posted>,
+    /// What is told of over HTTP, and where it is on the tape.
+    tickets: Vec<(u64, usize)>,
+}
+
+/// Something that may be told of over HTTP.
+#[derive(Debug)]
+enum Posted {
+    /// A request, and where it is on the tape.
+    Request(usize),
+    /// A notification of a test, which is kept only if it has an answer.
+    Notification(Json),
+}
+
+/// A request without an answer so far.
+#[derive(Debug)]
+struct Open {
+    id: Json,
+    /// Where it is on the tape.
+    position: usize,
+    /// Under which name its progress is told.
+    token: Option<Json>,
+    /// It is a subscription that was acknowledged: what comes now is said to others.
+    listens: bool,
 }
 
 impl Recorder {
@@ -97,11 +126,22 @@ impl Recorder {
 
     /// A line was sent.
     pub fn sent(&mut self, line: &[u8]) {
+        self.posted = None;
         match Outgoing::read(line) {
             Outgoing::Request(id, request) => self.begin(id, request),
             Outgoing::Answer(message) => self.answered(message),
-            Outgoing::Notification(message) => self.notified(&message),
+            Outgoing::Notification(message) => self.notified(message),
         }
+    }
+
+    /// What was sent last has a ticket: what is told of it over HTTP belongs to its exchange.
+    pub fn carried_by(&mut self, ticket: u64) {
+        let Some(posted) = self.posted.take().filter(|_| ticket > 0) else { return };
+        let position = match posted {
+            Posted::Request(position) => position,
+            Posted::Notification(message) => self.push(message, Vec::new()),
+        };
+        self.tickets.push((ticket, position));
     }
 
     /// Something came.
@@ -111,6 +151,8 @@ impl Recorder {
             Incoming::Noise(line) => self.stdout(line),
             Incoming::Stderr(text) => self.stderr(text),
             Incoming::Exited(exit) => self.exited(*exit),
+            Incoming::Head { ticket, head } => self.accepted(*ticket, head),
+            Incoming::Ended(ended) => self.ended(ended),
             Incoming::Secret(value) => self.tape.lock().learnt.push(value.clone()),
             _ => {}
         }
@@ -124,9 +166,9 @@ impl Recorder {
             Json::Object(fields.into_iter().filter(|(key, _)| keys.contains(&key.as_str())).collect())
         };
         match &message.kind {
-            Kind::Response { id, .. } => match self.open.iter().position(|(open, _)| open == id) {
+            Kind::Response { id, .. } => match self.open.iter().position(|open| open.id == *id) {
                 Some(at) => {
-                    let (_, position) = self.open.remove(at);
+                    let position = self.open.remove(at).position;
                     let response = self.clean(whole(&mut value, &["result", "error"]));
                     self.tape.lock().cassette.exchanges[position].response = Some(response);
                 }
@@ -134,8 +176,8 @@ impl Recorder {
                 None => self.stdout(&message.raw),
             },
             Kind::Notification { .. } => {
-                let notification = Some(self.clean(whole(&mut value, &["method", "params"])));
-                self.say(Said { notification, ..Said::NOTHING });
+                let notification = self.clean(whole(&mut value, &["method", "params"]));
+                self.told(notification);
             }
             Kind::Request { .. } => {
                 let request = Some(self.clean(whole(&mut value, &["id", "method", "params"])));
@@ -159,38 +201,86 @@ impl Recorder {
 
     /// The process ended: over what it was asked last, for everything before it lived through.
     pub fn exited(&mut self, exit: Exit) {
-        if let Some((_, position)) = self.open.last() {
-            self.tape.lock().cassette.exchanges[*position].exit = Some(exit.into());
+        if let Some(open) = self.open.iter().rfind(|open| !open.listens) {
+            self.tape.lock().cassette.exchanges[open.position].exit = Some(exit.into());
         }
         self.open.clear();
     }
 
     fn begin(&mut self, id: Json, request: Json) {
-        let request = self.clean(request);
-        let exchange = Exchange {
-            server: self.server.clone(),
-            test: self.test.clone(),
-            request,
-            during: std::mem::take(&mut self.before),
-            response: None,
-            exit: None,
-        };
-        let mut recorded = self.tape.lock();
-        recorded.cassette.exchanges.push(exchange);
-        self.open.push((id, recorded.cassette.exchanges.len() - 1));
+        let during = std::mem::take(&mut self.before);
+        let token = names::token(&request).cloned();
+        let position = self.push(request, during);
+        self.open.push(Open { id, position, token, listens: false });
+        self.posted = Some(Posted::Request(position));
     }
 
-    fn notified(&mut self, message: &Json) {
-        if message["method"] == "notifications/cancelled"
-            && let Some(at) = self.open.iter().position(|(id, _)| *id == message["params"]["requestId"])
-        {
-            self.given_up.push(self.open.remove(at).0);
+    /// Puts an exchange on the tape; where it is.
+    fn push(&mut self, request: Json, during: Vec<Said>) -> usize {
+        let request = self.clean(request);
+        let (server, test) = (self.server.clone(), self.test.clone());
+        let exchange = Exchange { server, test, request, during, response: None, http: None, exit: None };
+        let mut recorded = self.tape.lock();
+        recorded.cassette.exchanges.push(exchange);
+        recorded.cassette.exchanges.len() - 1
+    }
+
+    fn notified(&mut self, mut message: Json) {
+        if message["method"] != "notifications/cancelled" {
+            self.posted = self.test.is_some().then(|| Posted::Notification(Outgoing::kept(&mut message)));
+        } else if let Some(at) = self.open.iter().position(|open| open.id == message["params"]["requestId"]) {
+            let Open { id, position, .. } = self.open.remove(at);
+            self.given_up.push(id);
+            self.tickets.retain(|(_, told)| *told != position);
+        }
+    }
+
+    /// A stream of which the head came may have no end before the server's.
+    fn accepted(&mut self, ticket: u64, head: &Head) {
+        let position = self.tickets.iter().find(|(told, _)| *told == ticket).map(|(_, position)| *position);
+        if let Some(position) = position.filter(|_| head.status.is_success()) {
+            self.carry(position, |_| Carried::head(head));
+        }
+    }
+
+    /// A request over HTTP is over: if it has no answer now, none comes.
+    fn ended(&mut self, ended: &Ended) {
+        let Some(at) = self.tickets.iter().position(|(ticket, _)| *ticket == ended.ticket) else { return };
+        let (_, position) = self.tickets.remove(at);
+        self.carry(position, |exchange| Carried::of(ended, exchange.response.is_some()));
+        if !ended.answers_elsewhere {
+            self.open.retain(|open| open.position != position);
+        }
+    }
+
+    fn carry(&mut self, position: usize, carried: impl FnOnce(&Exchange) -> Carried) {
+        let mut recorded = self.tape.lock();
+        let exchange = &mut recorded.cassette.exchanges[position];
+        exchange.http = Some(carried(exchange).replaced(&self.tmp, TMP));
+    }
+
+    /// A notification belongs to the request that it names, if it names one.
+    fn told(&mut self, notification: Json) {
+        let (token, subscription) = (names::progressing(&notification), names::acknowledged(&notification));
+        let named = self.open.iter().position(|open| match (token, subscription) {
+            (Some(token), _) => open.token.as_ref() == Some(token),
+            (None, Some(id)) => open.id == *id,
+            (None, None) => false,
+        });
+        let acknowledges = subscription.is_some();
+        let said = Said { notification: Some(notification), ..Said::NOTHING };
+        match named {
+            Some(at) => {
+                self.open[at].listens |= acknowledges;
+                self.tape.lock().cassette.exchanges[self.open[at].position].during.push(said);
+            }
+            None => self.say(said),
         }
     }
 
     fn say(&mut self, said: Said) {
-        match self.open.last() {
-            Some((_, position)) => self.tape.lock().cassette.exchanges[*position].during.push(said),
+        match self.open.iter().rfind(|open| !open.listens) {
+            Some(open) => self.tape.lock().cassette.exchanges[open.position].during.push(said),
             None => self.before.push(said),
         }
     }

@@ -1,10 +1,12 @@
 //! Playing: a recorded conversation answers in the place of a server.
 
 use super::matching::{Ignored, differences, nearest, told};
-use super::{Cassette, Ended, Exchange, Outgoing, Redact, Said, TMP, replace, test_label};
+use super::names::{self, Names};
+use super::{Carried, Cassette, Ended, Exchange, Outgoing, Redact, Said, TMP, replace, test_label};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::message::{Line, parse_line};
 use crate::mcp::transport::Incoming;
+use crate::mcp::transport::http::{outcome, sse};
 use crate::source::Json;
 use serde_json::{Map, json};
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -76,37 +78,32 @@ impl Deck {
             ready: VecDeque::new(),
             to_come: VecDeque::new(),
             awaits: None,
+            names: Names::default(),
+            last_ticket: 0,
+            in_session: false,
+            told: Vec::new(),
         }
     }
 
     /// The next recording of a request; the last one stays. What the same test asked comes first, so that it does not
     /// matter which other tests run, nor in which order, nor at the same time.
-    fn draw(&self, server: &str, test: Option<&str>, request: &Json) -> Result<Exchange, Box<Fault>> {
-        let Shared { cassette, ignored, places, several, drawn, .. } = &*self.0;
-        let key = ignored.key(request);
+    fn draw(&self, server: &str, test: Option<&str>, key: &Json) -> Option<Exchange> {
+        let Shared { cassette, places, several, drawn, .. } = &*self.0;
         let server_asked = several.then_some(server);
         let mut drawn = drawn.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = test.map(|test| place_of(&key, server_asked, Some(test)));
+        let own = test.map(|test| place_of(key, server_asked, Some(test)));
         if let Some((place, found)) = own.and_then(|place| places.get(&place).map(|found| (place, found))) {
             let turn = drawn.turns.entry(place).or_insert(0);
             let at = found.get(*turn).or(found.last()).copied().unwrap_or_default();
             *turn += 1;
             drawn.played.insert(at);
-            return Ok(cassette.exchanges[at].clone());
+            return Some(cassette.exchanges[at].clone());
         }
-        let Some(found) = places.get(&place_of(&key, server_asked, None)) else {
-            // The engine's own question whether anybody is there; a recording by an SDK may lack it.
-            if request["method"] == "ping" {
-                let response = Some(json!({ "result": {} }));
-                let (server, request) = (server.to_owned(), request.clone());
-                return Ok(Exchange { server, test: None, request, during: Vec::new(), response, exit: None });
-            }
-            return Err(Box::new(self.miss(&key)));
-        };
+        let found = places.get(&place_of(key, server_asked, None))?;
         let fresh = found.iter().find(|at| !drawn.played.contains(*at));
         let at = fresh.or(found.last()).copied().unwrap_or_default();
         drawn.played.insert(at);
-        Ok(cassette.exchanges[at].clone())
+        Some(cassette.exchanges[at].clone())
     }
 
     fn miss(&self, key: &Json) -> Fault {
@@ -130,8 +127,10 @@ fn place_of(key: &Json, server: Option<&str>, test: Option<&str>) -> String {
 
 /// What a recorded exchange still has to say.
 enum Next {
+    Head(u64, Arc<outcome::Head>),
     Said(Said),
     Response(Json),
+    Over(Box<outcome::Ended>),
     Exit(Ended),
 }
 
@@ -146,6 +145,14 @@ pub struct Player {
     to_come: VecDeque<Next>,
     /// The request of the server that the client has to answer first, and what it answered then.
     awaits: Option<(Json, String, Json)>,
+    /// What the names of the recorded sessions mean in this one.
+    names: Names,
+    /// Of what was recorded over HTTP.
+    last_ticket: u64,
+    /// The server gave the session an id.
+    pub in_session: bool,
+    /// The messages since the head of an answer over HTTP.
+    told: Vec<String>,
 }
 
 impl std::fmt::Debug for Player {
@@ -160,14 +167,16 @@ impl Player {
         self.test = Some(test_label(&self.deck.0.path, file, test));
     }
 
-    /// Takes a line as the server would.
-    pub fn send(&mut self, line: &[u8]) {
+    /// Takes a line as the server would; the ticket of what was recorded over HTTP, or else 0.
+    pub fn send(&mut self, line: &[u8]) -> u64 {
+        let before = self.last_ticket;
         match Outgoing::read(line) {
             Outgoing::Request(id, request) => self.ask(id, request),
             Outgoing::Answer(message) => self.answered(message),
-            Outgoing::Notification(_) => return,
+            Outgoing::Notification(message) => self.notified(message),
         }
         self.play();
+        if self.last_ticket > before { self.last_ticket } else { 0 }
     }
 
     /// The next thing that the recording says.
@@ -177,13 +186,54 @@ impl Player {
 
     fn ask(&mut self, id: Json, mut request: Json) {
         self.normalise(&mut request);
-        match self.deck.draw(&self.server, self.test.as_deref(), &request) {
-            Ok(Exchange { during, response, exit, .. }) => {
-                self.to_come.extend(during.into_iter().map(Next::Said));
-                self.to_come.extend(response.map(|response| Next::Response(with_id(id, response))));
-                self.to_come.extend(exit.map(Next::Exit));
+        let key = self.deck.0.ignored.key(&request);
+        let Some(exchange) = self.deck.draw(&self.server, self.test.as_deref(), &key) else {
+            match request["method"] == "ping" {
+                // The engine's own question whether anybody is there; a recording by an SDK may lack it.
+                true => self.to_come.push_back(Next::Response(with_id(id, json!({ "result": {} })))),
+                false => self.ready.push_back(Incoming::Failed(Box::new(self.deck.miss(&key)))),
             }
-            Err(fault) => self.ready.push_back(Incoming::Failed(fault)),
+            return;
+        };
+        self.learn_names(&id, &request, &exchange);
+        let Exchange { during, response, http, exit, .. } = exchange;
+        let over = http.map(|http| self.begin(http, response.is_some(), request["method"] == "initialize"));
+        self.to_come.extend(during.into_iter().map(Next::Said));
+        self.to_come.extend(response.map(|response| Next::Response(with_id(id, response))));
+        self.to_come.extend(over);
+        self.to_come.extend(exit.map(Next::Exit));
+    }
+
+    /// A notification has an answer over HTTP only, and needs none.
+    fn notified(&mut self, mut message: Json) {
+        let mut request = Outgoing::kept(&mut message);
+        self.normalise(&mut request);
+        let key = self.deck.0.ignored.key(&request);
+        let http = self.deck.draw(&self.server, self.test.as_deref(), &key).and_then(|exchange| exchange.http);
+        let over = http.map(|http| self.begin(http, false, false));
+        self.to_come.extend(over);
+    }
+
+    /// Begins an answer over HTTP with its head; what is to come after all that it held.
+    fn begin(&mut self, http: Carried, answered: bool, may_name_session: bool) -> Next {
+        self.last_ticket += 1;
+        let (head, mut ended) = http.replaced(TMP, &self.tmp).play(self.last_ticket, answered);
+        self.in_session |=
+            may_name_session && head.as_ref().is_some_and(|head| head.header("mcp-session-id").is_some());
+        ended.in_session = self.in_session;
+        self.to_come.extend(head.map(|head| Next::Head(self.last_ticket, head)));
+        Next::Over(Box::new(ended))
+    }
+
+    fn learn_names(&mut self, id: &Json, request: &Json, exchange: &Exchange) {
+        if let (Some(recorded), Some(asked)) = (names::token(&exchange.request), names::token(request)) {
+            self.names.token(recorded, asked);
+        }
+        if request["method"] == "subscriptions/listen" {
+            let mut told = exchange.during.iter().filter_map(|said| said.notification.as_ref());
+            if let Some(recorded) = told.find_map(names::acknowledged) {
+                self.names.subscription(recorded, id);
+            }
         }
     }
 
@@ -215,11 +265,29 @@ impl Player {
             && let Some(next) = self.to_come.pop_front()
         {
             match next {
+                Next::Head(ticket, head) => {
+                    self.told.clear();
+                    self.ready.push_back(Incoming::Head { ticket, head });
+                }
+                Next::Over(ended) => self.over(ended),
                 Next::Response(response) => self.message(response),
                 Next::Exit(exit) => self.ready.push_back(Incoming::Exited(exit.into())),
                 Next::Said(said) => self.say(said),
             }
         }
+    }
+
+    /// An answer that was kept as messages is made of them again.
+    fn over(&mut self, mut ended: Box<outcome::Ended>) {
+        let told = std::mem::take(&mut self.told);
+        let kept = ended.body.is_some() || !ended.events.is_empty() || !ended.answered;
+        if !kept && ended.head.as_ref().is_some_and(|head| head.media_type() == "text/event-stream") {
+            let event = |data| sse::Item::Event(sse::Event { data: Some(data), ..sse::Event::default() });
+            ended.events = told.into_iter().map(event).collect();
+        } else if !kept {
+            ended.body = told.into_iter().next_back();
+        }
+        self.ready.push_back(Incoming::Ended(ended));
     }
 
     fn say(&mut self, said: Said) {
@@ -242,7 +310,12 @@ impl Player {
 
     fn message(&mut self, mut message: Json) {
         replace(&mut message, TMP, &self.tmp);
-        self.line(&message.to_string());
+        self.names.put(&mut message);
+        let text = message.to_string();
+        self.line(&text);
+        if self.last_ticket > 0 {
+            self.told.push(text);
+        }
     }
 
     fn line(&mut self, line: &str) {

@@ -2,6 +2,9 @@ use super::*;
 use crate::mcp::fault::Code;
 use crate::mcp::message::{Line, Message, parse_line};
 use crate::mcp::transport::Incoming;
+use crate::mcp::transport::http::outcome::{self, Head};
+use hyper::StatusCode;
+use hyper::header::{HeaderMap, HeaderValue};
 use serde_json::json;
 
 fn message(value: Json) -> Message {
@@ -154,6 +157,48 @@ fn a_request_that_was_given_up_keeps_nothing_that_came_after_it() {
     assert!(matches!(player.heard(), Some(Incoming::Exited(Exit { code: Some(3), .. }))));
 }
 
+/// Over several requests that are open at once, and a subscription that stays open.
+#[test]
+fn a_notification_is_kept_with_the_request_that_it_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    let tape = Tape::new(&path, plain()).unwrap();
+    let mut recorder = tape.recorder("demo", "/tmp/one");
+    let meta = |id: &str| json!({"io.modelcontextprotocol/subscriptionId": id});
+    let call = |id: &str| {
+        let params = json!({"name": "slow", "_meta": {"progressToken": format!("mcptest-{id}")}});
+        line(json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
+    };
+    let progress = |id: &str| {
+        let params = json!({"progressToken": format!("mcptest-{id}"), "progress": 1});
+        message(json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params}))
+    };
+    let told = |method: &str| {
+        message(json!({"jsonrpc": "2.0", "method": format!("notifications/{method}"), "params": {"_meta": meta("s")}}))
+    };
+    recorder.sent(&line(json!({"jsonrpc": "2.0", "id": "s", "method": "subscriptions/listen"})));
+    recorder.received(&told("subscriptions/acknowledged"));
+    recorder.received(&told("resources/updated"));
+    recorder.sent(&call("a"));
+    recorder.sent(&call("b"));
+    ["a", "b", "a"].iter().for_each(|id| recorder.received(&progress(id)));
+    tape.save().unwrap();
+    let cassette = Cassette::load(&path).unwrap();
+    let said = |at: usize| -> Vec<String> {
+        let notifications = cassette.exchanges[at].during.iter().filter_map(|said| said.notification.as_ref());
+        notifications.map(|said| said["params"].to_string()).collect()
+    };
+    assert_eq!(said(0), [json!({"_meta": meta("s")}).to_string()]);
+    assert_eq!((said(1).len(), said(2).len()), (3, 1), "{:?}", cassette.exchanges);
+    let mut player = player(cassette.clone());
+    player.send(&line(json!({"jsonrpc": "2.0", "id": "today", "method": "subscriptions/listen"})));
+    assert_eq!(raw(&mut player)["params"]["_meta"], meta("today"));
+    assert!(player.heard().is_none());
+    player.send(&call("9"));
+    assert_eq!(raw(&mut player)["params"]["_meta"], meta("today"));
+    assert_eq!(raw(&mut player)["params"]["progressToken"], "mcptest-9");
+}
+
 #[test]
 fn each_test_hears_what_it_heard_whatever_else_is_played() {
     let folder = tempfile::tempdir().unwrap();
@@ -188,6 +233,38 @@ fn each_test_hears_what_it_heard_whatever_else_is_played() {
     player.concerns(suite, "#tools/new");
     player.send(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "count"})));
     assert_eq!(raw(&mut player)["result"], 1);
+}
+
+#[test]
+fn no_header_that_may_be_a_secret_is_kept() {
+    let mut headers = HeaderMap::new();
+    for name in ["set-cookie", "mcp-session-id", "authorization", "proxy-authenticate", "x-api-key", "x-auth-token"] {
+        headers.append(name, HeaderValue::from_static("canary"));
+    }
+    headers.append("www-authenticate", HeaderValue::from_static("Bearer"));
+    headers.append("date", HeaderValue::from_static("today"));
+    headers.append("location", HeaderValue::from_static("http://a/b?code=canary"));
+    let head = Arc::new(Head { status: StatusCode::OK, headers });
+    let ended = outcome::Ended { ticket: 1, head: Some(head.clone()), body: Some("no".into()), ..Default::default() };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.json");
+    let tape = Tape::new(&path, plain()).unwrap();
+    let mut recorder = tape.recorder("demo", "/tmp/one");
+    recorder.sent(&line(json!({"jsonrpc": "2.0", "id": 1, "method": "ask"})));
+    recorder.carried_by(1);
+    recorder.came(&Incoming::Head { ticket: 1, head });
+    recorder.came(&Incoming::Ended(Box::new(ended)));
+    tape.save().unwrap();
+    let written = std::fs::read_to_string(&path).unwrap();
+    assert!(!written.contains("canary") && !written.contains("today"), "{written}");
+    let mut player = player(Cassette::load(&path).unwrap());
+    assert_eq!(player.send(&line(json!({"jsonrpc": "2.0", "id": 2, "method": "ask"}))), 1);
+    assert!(matches!(player.heard(), Some(Incoming::Head { ticket: 1, .. })));
+    let Some(Incoming::Ended(ended)) = player.heard() else { panic!("an end") };
+    let head = ended.head.as_ref().expect("a head");
+    assert_eq!((head.header("set-cookie"), head.header("www-authenticate")), (Some("[redacted]"), Some("Bearer")));
+    assert_eq!(head.header("location"), Some("http://a/b?[redacted]"));
+    assert_eq!((ended.body.as_deref(), ended.answered), (Some("no"), false));
 }
 
 #[test]

@@ -100,9 +100,9 @@ impl Http {
                 _ => return Err(io::Error::other("the stream on which answers come is not open")),
             },
         };
-        let awaits = match parse_line(text) {
-            Line::Message(Message { kind: Kind::Request { id, .. }, .. }) => Some(id),
-            _ => None,
+        let (awaits, begins_session) = match parse_line(text) {
+            Line::Message(Message { kind: Kind::Request { id, method }, .. }) => (Some(id), method == "initialize"),
+            _ => (None, false),
         };
         let mut headers = self.headers();
         let modern = self.standard.repeat(text);
@@ -120,6 +120,7 @@ impl Http {
         let sending = Box::pin(self.wire.clone().send(request, url));
         let mut flight = Flight::new(self.last_ticket, Purpose::Post, label, awaits, sending);
         flight.resumable = resumable;
+        flight.begins_session = begins_session;
         self.flights.push(flight);
         Ok(self.last_ticket)
     }

@@ -88,8 +88,8 @@ impl Http {
         self.traffic(format!("{} → {} {media}", flight.label, status_text(head.status)).trim_end().to_owned());
         let first = flight.head.is_none();
         if flight.purpose == Purpose::Post && first {
-            let sessions = !self.is_modern();
-            if let Some(session) = answer.response.headers().get("mcp-session-id").filter(|_| sessions) {
+            let begins = flight.begins_session && head.status.is_success() && !self.is_modern();
+            if let Some(session) = head.headers.get("mcp-session-id").filter(|_| begins) {
                 self.session = Some(session.clone());
             }
             self.queue.push_back(Incoming::Head { ticket: flight.ticket, head: head.clone() });
@@ -128,7 +128,8 @@ impl Http {
                 }
                 return;
             }
-            None | Some("message") => {}
+            // A name that is empty is none, says the standard.
+            None | Some("" | "message") => {}
             Some(name) => return self.queue.push_back(Incoming::Noise(format!("event `{name}`: {data}"))),
         }
         if event.truncated {

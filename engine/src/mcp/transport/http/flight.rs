@@ -41,6 +41,8 @@ pub(super) struct Flight {
     pub(super) awaits: Option<Json>,
     /// Whether it carries a request.
     is_request: bool,
+    /// Whether that is `initialize`, whose answer may give the conversation an id.
+    pub(super) begins_session: bool,
     /// Whether an answer came with it, to whatever.
     pub(super) answered: bool,
     pub(super) stage: Stage,
@@ -94,6 +96,7 @@ impl Flight {
             purpose,
             label,
             is_request: awaits.is_some(),
+            begins_session: false,
             answered: false,
             awaits,
             stage: Stage::Head(sending),

@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// How much of a body a message about it shows.
 const SHOWN: usize = 300;
 
+/// What can go wrong on the way.
+const KINDS: [&str; 7] = ["refused", "unreachable", "tls", "closed", "truncated", "malformed", "oversize"];
+
 /// What a 404 in a session means.
 pub const LOST_SESSION: &str =
     "a server that has lost the session answers like this: `reinitialize: true` in its config opens a new one";
@@ -226,7 +229,8 @@ pub fn status_text(status: StatusCode) -> String {
         .map_or_else(|| status.as_str().to_owned(), |reason| format!("{} {reason}", status.as_str()))
 }
 
-fn item_json(item: &sse::Item) -> Json {
+/// A thing of a stream as `expect.http` sees it.
+pub fn item_json(item: &sse::Item) -> Json {
     match item {
         sse::Item::Comment(text) => json!({"comment": text}),
         sse::Item::Oversize { head, bytes } => json!({"data": head, "oversize": bytes}),
@@ -243,6 +247,27 @@ fn item_json(item: &sse::Item) -> Json {
             Json::Object(whole)
         }
     }
+}
+
+/// The thing that [`item_json`] shows like this.
+pub fn item_of(shown: &Json) -> sse::Item {
+    let text = |key: &str| shown.get(key).and_then(Json::as_str).map(str::to_owned);
+    let number = |key: &str| shown.get(key).and_then(Json::as_u64);
+    if let Some(comment) = text("comment") {
+        return sse::Item::Comment(comment);
+    }
+    if let Some(bytes) = number("oversize") {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        return sse::Item::Oversize { head: text("data").unwrap_or_default(), bytes };
+    }
+    let truncated = shown.get("truncated") == Some(&Json::Bool(true));
+    let (name, data, id, retry) = (text("event"), text("data"), text("id"), number("retry"));
+    sse::Item::Event(sse::Event { name, data, id, retry, truncated })
+}
+
+/// The [kind](Trouble::kind) of this name; of another, that the connection ended.
+pub fn trouble_kind(name: &str) -> &'static str {
+    KINDS.iter().find(|kind| **kind == name).unwrap_or(&"closed")
 }
 
 /// Whether people can read it: what is packed or of another encoding shows as bytes that are no characters.
