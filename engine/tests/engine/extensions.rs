@@ -348,6 +348,7 @@ fn a_transform_in_the_sandbox_widens_nothing() {
     for (more, words) in [
         (format!("{{ server: {{ {touch} }} }}"), "adds a server to the suite"),
         (
+        ("garbage-failure", 4, "(malformed_response)"),
             format!("{{ before: [{{ it: a, tool: echo, args: {{ message: hi }}, server: {{ {touch} }} }}] }}"),
             "adds a server to the suite",
         ),
@@ -397,6 +398,22 @@ fn what_an_extension_logs_is_told_with_its_step() {
 #[test]
 fn authors_get_their_commands() {
     let place = place("", "");
+/// What lies too deep to be compared is no way around that.
+#[test]
+fn a_suite_that_cannot_be_looked_at_does_not_pass() {
+    let suite =
+        |more: &str| format!("{more}\nimports: {{ transforms: [./hostile.wasm] }}\ntools:\n{}", tool("passes", "hi"));
+    let deep = format!("x-hostile: rename\nx-deep: {}{}", "[".repeat(150), "]".repeat(150));
+    for (more, way) in [("x-hostile: deep", "returned"), (deep.as_str(), "is given")] {
+        let place = place("", &suite(more));
+        let said = run(&place, &[]);
+        assert_eq!(said.code, 4, "{way}: {}", said.stderr);
+        let words = format!("the suite that extension `hostile` {way} cannot be looked at: recursion limit exceeded");
+        assert!(said.stderr.contains(&words), "{}", said.stderr);
+        assert!(!place.path("escaped").exists(), "{way}");
+    }
+}
+
     let said = place.mcptest(&["extension", "inspect", "hostile.wasm"]);
     for words in
         ["hostile 0.1.0", "matcher, reporter, transform", "mcptest:extension@0.1.0", "asks for  nothing", "$hostile"]

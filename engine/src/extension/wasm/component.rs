@@ -158,13 +158,15 @@ impl Component {
         })
     }
 
-    /// Holds a suite that a transform returned to what the one that it was given reaches.
-    fn confine(&self, given: &str, returned: &str) -> Result<(), Fault> {
-        let (Ok(given), Ok(returned)) = (serde_json::from_str(given), serde_json::from_str(returned)) else {
-            return Ok(());
-        };
+    /// Holds a suite that a transform returned to what the one that it was given reaches; one that cannot be looked at
+    /// does not pass.
+    fn confine(&self, given: &Json, returned: &str) -> Result<(), Fault> {
+        let returned = self.suite("returned", returned).map_err(|fault| match returned.trim().is_empty() {
+            true => fault.hint("it returned nothing: a suite that needs no change is returned as it is"),
+            false => fault.hint(format!("it returned: {}", plain(returned))),
+        })?;
         let is_granted = |name: &str| self.sandbox.grants().contains(&Grant::Env(name.to_owned()));
-        let Some(what) = confine::added(&given, &returned, &is_granted) else { return Ok(()) };
+        let Some(what) = confine::added(given, &returned, &is_granted) else { return Ok(()) };
         let name = &self.name;
         let fault = Fault::new(Code::CapabilityNotAllowed, name, format!("extension `{name}` adds {}", plain(&what)));
         Err(fault.hint("a transform in the sandbox cannot widen what a suite reaches").hint(
@@ -174,6 +176,15 @@ impl Component {
 
     fn no_role(&self, role: Role) -> Fault {
         let name = &self.name;
+    /// A suite that it was given or returned.
+    fn suite(&self, way: &str, text: &str) -> Result<Json, Fault> {
+        serde_json::from_str(text).map_err(|error| {
+            let name = &self.name;
+            let message = format!("the suite that extension `{name}` {way} cannot be looked at: {error}");
+            Fault::new(Code::MalformedResponse, name, message)
+        })
+    }
+
         Fault::new(Code::ToolNotExposed, name, format!("extension `{name}` is no {}", role.name()))
     }
 }
@@ -233,11 +244,12 @@ impl Extension for Component {
         }
         let answer = self.call(call, async |guest, store| match &guest.transforming {
             Some(role) => role.call_transform(store, suite).await,
+        let given = self.suite("is given", suite)?;
             None => Ok(Ok(String::new())),
         })?;
         let text = answer.map_err(|failure| self.failure(call, failure))?;
         self.bounded(call, text.len(), self.settings.limits.output)?;
-        self.confine(suite, &text)?;
+        self.confine(&given, &text)?;
         Ok(text)
     }
 
