@@ -43,6 +43,8 @@ pub(super) struct Settings {
     pub(super) timeout: Duration,
     pub(super) isolation: Isolation,
     pub(super) limits: Limits,
+    /// Where the config names it.
+    pub(super) section: &'static str,
 }
 
 impl std::fmt::Debug for Component {
@@ -174,8 +176,6 @@ impl Component {
         ))
     }
 
-    fn no_role(&self, role: Role) -> Fault {
-        let name = &self.name;
     /// A suite that it was given or returned.
     fn suite(&self, way: &str, text: &str) -> Result<Json, Fault> {
         serde_json::from_str(text).map_err(|error| {
@@ -185,6 +185,8 @@ impl Component {
         })
     }
 
+    fn no_role(&self, role: Role) -> Fault {
+        let name = &self.name;
         Fault::new(Code::ToolNotExposed, name, format!("extension `{name}` is no {}", role.name()))
     }
 }
@@ -242,9 +244,9 @@ impl Extension for Component {
         if self.mold.indices.transforming.is_none() {
             return Err(self.no_role(Role::Transform));
         }
+        let given = self.suite("is given", suite)?;
         let answer = self.call(call, async |guest, store| match &guest.transforming {
             Some(role) => role.call_transform(store, suite).await,
-        let given = self.suite("is given", suite)?;
             None => Ok(Ok(String::new())),
         })?;
         let text = answer.map_err(|failure| self.failure(call, failure))?;
