@@ -283,14 +283,33 @@ fn reporters_write_what_they_return() {
     let said = run(&place, &["--reporter", "hostile.wasm=out/report.txt"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     assert_eq!(place.read("out/report.txt"), "first\nlast\nfinished\n");
-    assert_eq!(place.read("out/pages/a.txt"), "named\n");
+    assert_eq!(place.read("out/report.txt.files/pages/a.txt"), "named\n");
     assert!(said.stdout.contains("3 passed"), "the human report is there as well: {}", said.stdout);
     let said = run(&place, &["--reporter", "hostile.wasm", "--filter", "first"]);
     assert_eq!(said.stdout, "first\nfinished\n");
 
     place.write("outside.txt", "mine");
-    std::os::unix::fs::symlink(place.path("outside.txt"), place.path("out/link")).unwrap();
-    for name in ["../outside.txt", "/etc/passwd", "link", "report.txt", "panic", "loop"] {
+    std::os::unix::fs::symlink(place.path("outside.txt"), place.path("out/report.txt.files/link")).unwrap();
+    let config = place.read("mcptest.yml");
+    for name in [
+        "../outside.txt",
+        "../../mcptest.yml",
+        "/etc/passwd",
+        "link",
+        "mcptest.yml",
+        "a/evil.test.mcp.yml",
+        ".envrc",
+        "panic",
+        "loop",
+        "garbage-name",
+        "garbage-text",
+        "garbage-failure",
+        "huge",
+        "many",
+        "at the end panic",
+        "at the end loop",
+        "at the end garbage",
+    ] {
         place.write("suite.test.mcp.yml", &format!("tools:\n{}{}", test("before"), test(&format!("report {name}"))));
         let said = run(&place, &["--reporter", "hostile.wasm=out/report.txt"]);
         assert_eq!(said.code, 2, "{name}: {}", said.stderr);
@@ -301,7 +320,19 @@ fn reporters_write_what_they_return() {
         );
         assert!(said.stdout.contains("2 passed"), "{name}: the run itself is fine: {}", said.stdout);
     }
-    assert_eq!(place.read("outside.txt"), "mine");
+    assert_eq!((place.read("outside.txt"), place.read("mcptest.yml")), ("mine".to_owned(), config));
+}
+
+#[test]
+fn a_reporter_may_have_a_folder_alone() {
+    let test = |name: &str| format!("  - {{ it: {name}, tool: echo, args: {{ message: hi }} }}\n");
+    let place = place("", &format!("tools:\n{}", test("report a.txt")));
+    let said = run(&place, &["--reporter", "hostile.wasm=site/"]);
+    assert_eq!(said.code, 2, "its last word has no name: {}", said.stderr);
+    assert!(said.stderr.contains("it writes text without a name"), "{}", said.stderr);
+    assert_eq!(place.read("site/a.txt"), "named\n");
+    place.write("suite.test.mcp.yml", &format!("tools:\n{}{}", test("report a.txt"), test("report at the end silent")));
+    assert_eq!(run(&place, &["--reporter", "hostile.wasm=site/"]).code, 0);
 }
 
 #[test]
@@ -317,6 +348,7 @@ fn transforms_rewrite_and_are_read_again() {
         ("unknown-key", 2, "unknown key `expct`"),
         ("not-json", 4, "hint: it returned: {not json"),
         ("garbage", 4, "(malformed_response)"),
+        ("garbage-failure", 4, "(malformed_response)"),
         ("panic", 4, "(crashed)"),
         ("loop", 4, "(timeout)"),
         ("refuse", 4, "(extension_error)"),
@@ -348,7 +380,6 @@ fn a_transform_in_the_sandbox_widens_nothing() {
     for (more, words) in [
         (format!("{{ server: {{ {touch} }} }}"), "adds a server to the suite"),
         (
-        ("garbage-failure", 4, "(malformed_response)"),
             format!("{{ before: [{{ it: a, tool: echo, args: {{ message: hi }}, server: {{ {touch} }} }}] }}"),
             "adds a server to the suite",
         ),
@@ -365,6 +396,22 @@ fn a_transform_in_the_sandbox_widens_nothing() {
     }
     place.write("suite.test.mcp.yml", &suite("{ description: Renamed, variables: { a: 1 } }"));
     assert!(run(&place, &[]).stdout.contains("Renamed"));
+}
+
+/// What lies too deep to be compared is no way around that.
+#[test]
+fn a_suite_that_cannot_be_looked_at_does_not_pass() {
+    let suite =
+        |more: &str| format!("{more}\nimports: {{ transforms: [./hostile.wasm] }}\ntools:\n{}", tool("passes", "hi"));
+    let deep = format!("x-hostile: rename\nx-deep: {}{}", "[".repeat(150), "]".repeat(150));
+    for (more, way) in [("x-hostile: deep", "returned"), (deep.as_str(), "is given")] {
+        let place = place("", &suite(more));
+        let said = run(&place, &[]);
+        assert_eq!(said.code, 4, "{way}: {}", said.stderr);
+        let words = format!("the suite that extension `hostile` {way} cannot be looked at: recursion limit exceeded");
+        assert!(said.stderr.contains(&words), "{}", said.stderr);
+        assert!(!place.path("escaped").exists(), "{way}");
+    }
 }
 
 #[test]
@@ -398,22 +445,6 @@ fn what_an_extension_logs_is_told_with_its_step() {
 #[test]
 fn authors_get_their_commands() {
     let place = place("", "");
-/// What lies too deep to be compared is no way around that.
-#[test]
-fn a_suite_that_cannot_be_looked_at_does_not_pass() {
-    let suite =
-        |more: &str| format!("{more}\nimports: {{ transforms: [./hostile.wasm] }}\ntools:\n{}", tool("passes", "hi"));
-    let deep = format!("x-hostile: rename\nx-deep: {}{}", "[".repeat(150), "]".repeat(150));
-    for (more, way) in [("x-hostile: deep", "returned"), (deep.as_str(), "is given")] {
-        let place = place("", &suite(more));
-        let said = run(&place, &[]);
-        assert_eq!(said.code, 4, "{way}: {}", said.stderr);
-        let words = format!("the suite that extension `hostile` {way} cannot be looked at: recursion limit exceeded");
-        assert!(said.stderr.contains(&words), "{}", said.stderr);
-        assert!(!place.path("escaped").exists(), "{way}");
-    }
-}
-
     let said = place.mcptest(&["extension", "inspect", "hostile.wasm"]);
     for words in
         ["hostile 0.1.0", "matcher, reporter, transform", "mcptest:extension@0.1.0", "asks for  nothing", "$hostile"]
