@@ -35,6 +35,8 @@ mod eras;
 mod extensions;
 #[path = "engine/fixture.rs"]
 mod fixture;
+#[path = "engine/garbage.rs"]
+mod garbage;
 #[path = "engine/grants.rs"]
 mod grants;
 #[path = "engine/hostile.rs"]
