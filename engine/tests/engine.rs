@@ -59,6 +59,8 @@ mod plugins;
 mod plugins_bound;
 #[path = "engine/protocol.rs"]
 mod protocol;
+#[path = "engine/roles.rs"]
+mod roles;
 #[path = "engine/secrets.rs"]
 mod secrets;
 #[path = "engine/seeds.rs"]
