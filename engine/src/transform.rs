@@ -66,18 +66,20 @@ fn transformed(
     reach: &mut Reach,
     diagnostics: &mut Diagnostics,
 ) -> Option<Suite> {
-    let mut text = root.to_json().to_string();
+    let mut rewritten = root.to_json();
     let mut names: Vec<String> = Vec::new();
     for live in reach.transforms(source, imports) {
         let live = live?;
         names.push(format!("`{}`", live.id));
-        text = match live.extension.transform(&text) {
-            Ok(text) if is_json(&text) => text,
-            Ok(text) => {
-                // What it returned is of no use to the next one either.
-                diagnostics.push(no_json(source, &live.id, &text));
-                return None;
-            }
+        rewritten = match live.extension.transform(&rewritten.to_string()) {
+            Ok(text) => match serde_json::from_str(&text) {
+                Ok(suite) => suite,
+                Err(error) => {
+                    // What it returned is of no use to the next one either.
+                    diagnostics.push(no_json(source, &live.id, &text, &error));
+                    return None;
+                }
+            },
             Err(fault) => {
                 let problem = Diagnostic::error(format!("{} ({})", fault.message, fault.code.name())).by_extension();
                 let problem = problem.hint(format!("it was to rewrite `{}`", source.name));
@@ -86,7 +88,7 @@ fn transformed(
             }
         };
     }
-    let produced = produced(source, &names, &text);
+    let produced = produced(source, &names, &rewritten);
     let before = diagnostics.list.len();
     let suite =
         yaml::parse(&produced, diagnostics).and_then(|root| parse::parse_tree(root, &produced, setting, diagnostics));
@@ -98,14 +100,9 @@ fn transformed(
     Some(suite)
 }
 
-fn is_json(text: &str) -> bool {
-    serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok()
-}
-
 /// What a transform returns is JSON before it is a suite.
-fn no_json(source: &Source, id: &str, text: &str) -> Diagnostic {
-    let why = serde_json::from_str::<serde::de::IgnoredAny>(text).err().map_or_else(String::new, |e| format!(": {e}"));
-    let problem = Diagnostic::error(format!("extension `{id}` did not return JSON{why}")).by_extension();
+fn no_json(source: &Source, id: &str, text: &str, why: &serde_json::Error) -> Diagnostic {
+    let problem = Diagnostic::error(format!("extension `{id}` did not return JSON: {why}")).by_extension();
     let problem = problem.hint(format!("it was to rewrite `{}`", source.name));
     match text.trim().is_empty() {
         true => problem.hint("it returned nothing: a suite that needs no change is returned as it is"),
@@ -113,11 +110,10 @@ fn no_json(source: &Source, id: &str, text: &str) -> Diagnostic {
     }
 }
 
-/// The text that came out, laid out so that a line says something.
-fn produced(source: &Source, names: &[String], text: &str) -> Arc<Source> {
+/// The suite that came out as text, laid out so that a line says something.
+fn produced(source: &Source, names: &[String], suite: &Json) -> Arc<Source> {
     let name = format!("{} (after {})", source.name, names.join(", "));
-    let laid_out = serde_json::from_str::<Json>(text).ok().and_then(|suite| serde_json::to_string_pretty(&suite).ok());
-    Source::new(name, source.path.clone(), laid_out.unwrap_or_else(|| text.to_owned()))
+    Source::new(name, source.path.clone(), format!("{suite:#}"))
 }
 
 /// `imports.transforms`, before anything else is looked at: what else the file holds is for the transforms to say.

@@ -35,6 +35,10 @@ mod eras;
 mod extensions;
 #[path = "engine/fixture.rs"]
 mod fixture;
+#[path = "engine/garbage.rs"]
+mod garbage;
+#[path = "engine/grants.rs"]
+mod grants;
 #[path = "engine/hostile.rs"]
 mod hostile;
 #[path = "engine/http.rs"]
@@ -57,6 +61,8 @@ mod plugins_bound;
 mod protocol;
 #[path = "engine/replays.rs"]
 mod replays;
+#[path = "engine/roles.rs"]
+mod roles;
 #[path = "engine/secrets.rs"]
 mod secrets;
 #[path = "engine/seeds.rs"]

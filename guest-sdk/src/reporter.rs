@@ -22,7 +22,7 @@ pub trait Reporter: Default + 'static {
 /// Text that a reporter has written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// A file beside the main output, by its relative path. None: the main output.
+    /// A file of its own, by its path in the folder that the host keeps for it. None: the main output.
     pub name: Option<String>,
     /// The text. Outputs of the same name are appended.
     pub text: String,
@@ -34,7 +34,7 @@ impl Output {
         Output { name: None, text: text.into() }
     }
 
-    /// Text for a file beside the main output.
+    /// Text for a file of its own: `pages/index.html`.
     pub fn file(name: impl Into<String>, text: impl Into<String>) -> Output {
         Output { name: Some(name.into()), text: text.into() }
     }

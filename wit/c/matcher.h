@@ -130,8 +130,8 @@ typedef struct mcptest_extension_types_failure_t {
 
 // Text that a reporter has written. The host puts it where the user asked for.
 typedef struct mcptest_extension_types_output_t {
-  // A file, by its path relative to the folder of the reporter's main output: `pages/index.html`. It can't
-  // leave that folder. None: the main output itself, a file or standard output.
+  // A file of its own, by its path in the folder that the host keeps for it: `pages/index.html`. It can't leave
+  // that folder. None: the main output, the file that the user named or standard output.
   matcher_option_string_t   name;
   // The text. Outputs of the same name are appended in the order they were returned.
   matcher_string_t   text;

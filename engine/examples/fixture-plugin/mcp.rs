@@ -1,6 +1,6 @@
 //! The same hooks as tools of an MCP server, right by default, and wrong in the way that the argument says.
 
-use crate::deeds;
+use crate::{deeds, wire};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -39,6 +39,22 @@ fn call(id: &Value, params: &Value, careful: bool) -> Option<String> {
         "neither" => return Some(json!({ "jsonrpc": "2.0", "id": id }).to_string()),
         "wrong-id" => return Some(json!({ "jsonrpc": "2.0", "id": 1_000_000, "result": {} }).to_string()),
         "not-json" => return Some("Traceback (most recent call last):".to_owned()),
+        "half" => {
+            wire::raw(b"{\"jsonrpc\":\"2.0\",\"resu");
+            std::process::exit(0);
+        }
+        "binary" => {
+            wire::raw(b"\x00\xff\xfe\x1b[2J\x80\n");
+            return None;
+        }
+        "flood" => {
+            wire::flood();
+            return None;
+        }
+        "twice" => {
+            let good = json!({ "jsonrpc": "2.0", "id": id, "result": { "structuredContent": { "pass": true } } });
+            return Some(format!("{good}\n{good}"));
+        }
         "failed" => {
             let content = json!([{ "type": "text", "text": "something broke" }]);
             return Some(

@@ -99,7 +99,7 @@ fn answer(options: &Options, id: &Value, hook: &str, arguments: &Value) {
 }
 
 /// A gigabyte without a line end.
-fn flood() {
+pub(crate) fn flood() {
     let piece = vec![b'x'; 1024 * 1024];
     for _ in 0..1024 {
         if std::io::stdout().write_all(&piece).is_err() {
@@ -113,7 +113,7 @@ fn say(answer: &Value) {
     raw(format!("{answer}\n").as_bytes());
 }
 
-fn raw(bytes: &[u8]) {
+pub(crate) fn raw(bytes: &[u8]) {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(bytes).and_then(|()| stdout.flush()).expect("stdout takes a line");
 }

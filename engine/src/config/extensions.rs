@@ -48,6 +48,7 @@ fn entry(reader: &mut Reader<'_>, id: String, span: Span, value: Node, base: &Pa
     let shown = path?;
     Some(Declared {
         id: Some(id),
+        named_itself: false,
         version: String::new(),
         path: base.join(&shown),
         backend: Backend::Component,

@@ -69,8 +69,8 @@ fn entry(reader: &mut Reader<'_>, key: Option<String>, span: Span, value: Node, 
             reader.error(span, format!("plugin `{id}` has a `manifest`, which says its command and tools"));
         }
         let declared = Declared::spec(manifest(base, &file), file);
-        let timeout = timeout.unwrap_or(PLUGIN_TIMEOUT);
-        return Some(Declared { id: Some(id), allow, timeout, place: place(reader, span), ..declared });
+        let backend = Backend::Spec(timeout);
+        return Some(Declared { id: Some(id), allow, backend, place: place(reader, span), ..declared });
     }
     for (key, _) in missing.into_iter().filter(|(_, missing)| *missing) {
         let example = PLUGIN.key(key).map_or("", |key| key.example);

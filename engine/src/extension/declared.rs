@@ -17,6 +17,8 @@ pub const PLUGIN_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Declared {
     /// Its key in the config.
     pub id: Option<String>,
+    /// Whether its id is its own choice, or a suite's: it comes with no grants then.
+    pub named_itself: bool,
     /// The version that its manifest gives; a component says its own.
     pub version: String,
     /// The file: a component, a program, or a plugin's manifest.
@@ -72,8 +74,8 @@ pub enum Backend {
     },
     /// An MCP server behind a URL, with hooks for tools.
     Service(Service),
-    /// A `plugin.toml`, which says what it runs on.
-    Spec,
+    /// A `plugin.toml`, which says what it runs on; with the time for a call where the config gives one.
+    Spec(Option<Duration>),
 }
 
 impl Backend {
@@ -82,7 +84,17 @@ impl Backend {
         match self {
             Backend::Bound { tools, .. } | Backend::Server { tools, .. } => tools,
             Backend::Service(service) => &service.tools,
-            Backend::Component | Backend::Bare { .. } | Backend::Spec => &[],
+            Backend::Component | Backend::Bare { .. } | Backend::Spec(_) => &[],
+        }
+    }
+
+    /// How a program is started.
+    pub(super) fn launch(&self) -> Option<&Launch> {
+        match self {
+            Backend::Bare { launch, .. } | Backend::Bound { launch, .. } | Backend::Server { launch, .. } => {
+                Some(launch)
+            }
+            Backend::Component | Backend::Service(_) | Backend::Spec(_) => None,
         }
     }
 
@@ -94,7 +106,7 @@ impl Backend {
             Backend::Bound { launch, .. } => ("subprocess", launch.argv.join(" ")),
             Backend::Server { launch, .. } => ("mcp_stdio", launch.argv.join(" ")),
             Backend::Service(service) => ("mcp_http", service.url.clone()),
-            Backend::Spec => ("plugin.toml", String::new()),
+            Backend::Spec(_) => ("plugin.toml", String::new()),
         }
     }
 }
@@ -142,6 +154,7 @@ impl Declared {
     pub fn bare(path: PathBuf, shown: impl Into<String>) -> Declared {
         Declared {
             id: None,
+            named_itself: false,
             version: String::new(),
             path,
             backend: Backend::Component,
@@ -165,8 +178,16 @@ impl Declared {
         Declared { id: Some(stem), backend, timeout: PLUGIN_TIMEOUT, ..Declared::bare(path, shown) }
     }
 
+    /// Where the config names extensions of this kind; a component has a version from outside only with a `plugin.toml`.
+    pub(super) fn section(&self) -> &'static str {
+        match self.backend {
+            Backend::Component if self.version.is_empty() => "extensions",
+            _ => "plugins",
+        }
+    }
+
     /// A plugin that a `plugin.toml` describes.
     pub fn spec(path: PathBuf, shown: impl Into<String>) -> Declared {
-        Declared { backend: Backend::Spec, timeout: PLUGIN_TIMEOUT, ..Declared::bare(path, shown) }
+        Declared { backend: Backend::Spec(None), ..Declared::bare(path, shown) }
     }
 }

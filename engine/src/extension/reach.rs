@@ -176,6 +176,7 @@ fn imported(program: &Program, folder: &Path, place: (Arc<Source>, Span)) -> Dec
             *answers = method.clone();
         }
     }
+    declared.named_itself = true;
     declared.timeout = timeout.unwrap_or(declared.timeout);
     declared.place = Some(place);
     declared

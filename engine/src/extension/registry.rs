@@ -1,10 +1,11 @@
 //! From declared extensions to live ones; the one place that knows which backend is behind which.
 
+mod grants;
 mod plugins;
 
 use super::capability::Grant;
 use super::declared::Backend;
-use super::fault::{Code, Fault};
+use super::fault::Fault;
 use super::pending::Pending;
 use super::wasm::{Component, Loader, Notes};
 use super::{Declared, Extension, Role, spec};
@@ -13,8 +14,10 @@ use crate::event::ExtensionUsed;
 use crate::matcher;
 use crate::source::{Source, Span};
 use crate::suite::environment::Environment;
+use grants::Taker;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What the run says about its extensions.
 #[derive(Debug, Default)]
@@ -36,8 +39,8 @@ pub struct Registry {
     loader: Option<Arc<Loader>>,
     pending: Vec<Pending>,
     known: Vec<Known>,
-    /// Grants of the command line that were taken, and whether by an extension that chose its name itself.
-    used_grants: Vec<(usize, bool)>,
+    /// Grants of the command line that were taken, by their number.
+    used_grants: Vec<(usize, Taker)>,
     /// What plugins are given and no report shows.
     secrets: Vec<String>,
     /// Extensions that could not be loaded.
@@ -51,12 +54,16 @@ struct Known {
     id: Option<String>,
     path: PathBuf,
     backend: Backend,
+    timeout: Duration,
     live: Option<Arc<Live>>,
 }
 
 impl Known {
     fn is(&self, declared: &Declared, id: Option<&str>, path: &Path) -> bool {
-        self.path == path && self.id.as_deref() == id && self.backend == declared.backend
+        self.path == path
+            && self.id.as_deref() == id
+            && self.backend == declared.backend
+            && self.timeout == declared.timeout
     }
 }
 
@@ -104,7 +111,11 @@ impl Registry {
     /// Every extension of the config, alive; those that cannot be loaded are problems.
     pub fn configured(&mut self) -> Vec<Option<Arc<Live>>> {
         let declared = self.options.declared.clone();
-        declared.into_iter().map(|declared| self.live(declared)).collect()
+        let mut live = |declared: Declared| match declared.id.is_none() && self.is_taken(&declared) {
+            true => None,
+            false => self.live(declared),
+        };
+        declared.into_iter().map(&mut live).collect()
     }
 
     /// The extension that somebody names, by its key in the config or by its file.
@@ -147,9 +158,25 @@ impl Registry {
 
     /// An extension that somebody declares in place: known by its id from now on.
     pub fn declare(&mut self, declared: Declared) -> Option<Arc<Live>> {
+        if self.is_taken(&declared) {
+            return None;
+        }
         let live = self.live(declared.clone())?;
         self.options.declared.push(declared);
         Some(live)
+    }
+
+    /// Whether another extension that was declared has its id, which is a problem then.
+    fn is_taken(&mut self, declared: &Declared) -> bool {
+        let Ok(Declared { id: Some(id), path, .. }) = self.resolve(declared.clone()) else { return false };
+        let others = self.options.declared.iter().filter_map(|other| self.resolve(other.clone()).ok());
+        let mut others = others.filter(|other| other.id.as_ref() == Some(&id) && !is_same_file(&other.path, &path));
+        if others.next().is_none() {
+            return false;
+        }
+        let problem = Diagnostic::error(format!("there are two extensions called `{id}`"));
+        self.problems.push(placed(problem, declared.place.clone()).hint("rename one"));
+        true
     }
 
     /// An extension that holds in one place, and cannot be named elsewhere.
@@ -186,21 +213,10 @@ impl Registry {
         self.known.iter().filter_map(|known| known.live.as_ref())
     }
 
-    /// Grants of the command line that no loaded extension took.
-    pub fn unused_grants(&self) -> Vec<String> {
-        let unused = self
-            .options
-            .allow
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| !self.used_grants.iter().any(|(used, _)| used == at));
-        unused.map(|(_, (id, grant))| format!("`--allow {id}={grant}`: no extension `{id}` was loaded")).collect()
-    }
-
     /// What a declared extension runs on: a `plugin.toml` is read.
     pub fn resolve(&self, declared: Declared) -> Result<Declared, Fault> {
         match declared.backend {
-            Backend::Spec => spec::read(&declared, self.options.environment.is_ci()),
+            Backend::Spec(_) => spec::read(&declared, self.options.environment.is_ci()),
             _ => Ok(declared),
         }
     }
@@ -228,7 +244,7 @@ impl Registry {
                 None
             }
         };
-        self.known.push(Known { id, path, backend: declared.backend, live: live.clone() });
+        self.known.push(Known { id, path, backend: declared.backend, timeout: declared.timeout, live: live.clone() });
         live
     }
 
@@ -292,30 +308,6 @@ impl Registry {
             shown: declared.shown.clone(),
             extension: Arc::new(component),
         })
-    }
-
-    /// What the config and the command line grant. A component chooses its own id, so a grant goes by the key that the
-    /// user gave, and where there is none, to one component only: nobody gets anything by taking another's name.
-    fn granted(&mut self, declared: &Declared, own_id: &str) -> Result<Vec<Grant>, Fault> {
-        let id = declared.id.as_deref().unwrap_or(own_id);
-        let is_chosen = declared.id.is_none() && declared.backend == Backend::Component;
-        let has_key = |other: &Declared| other.id.as_deref() == Some(id);
-        let mut granted = declared.allow.clone();
-        for (at, (to, grant)) in self.options.allow.iter().enumerate() {
-            if to != id || (is_chosen && self.options.declared.iter().any(has_key)) {
-                continue;
-            }
-            if self.used_grants.iter().any(|&(used, by_chosen)| used == at && (is_chosen || by_chosen)) {
-                let name: Arc<str> = id.into();
-                let message = format!("`{}` is called `{id}`, and so is another extension", declared.shown);
-                return Err(Fault::new(Code::CapabilityNotAllowed, &name, message).hint(format!(
-                    "`--allow {id}={grant}` belongs to one: give it a key of its own in the config's `extensions`"
-                )));
-            }
-            granted.push(grant.clone());
-            self.used_grants.push((at, is_chosen));
-        }
-        Ok(granted)
     }
 
     /// What loads components, made when the first one is named.

@@ -12,7 +12,7 @@
 //! command = ["python3", "server.py"]
 //! ```
 
-use super::declared::{Backend, Declared, Launch, Service};
+use super::declared::{Backend, Declared, Launch, PLUGIN_TIMEOUT, Service, TIMEOUT};
 use super::fault::{Code, Fault};
 use super::naming::quoted;
 use super::plugin;
@@ -114,7 +114,7 @@ pub(super) fn read(declared: &Declared, is_ci: bool) -> Result<Declared, Fault> 
     let folder = declared.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let tools = spec.check().map_err(&bad)?;
-    let backend = spec.backend(tools, &folder, is_ci).map_err(|problem| match problem {
+    let mut backend = spec.backend(tools, &folder, is_ci).map_err(|problem| match problem {
         Problem::Mistake(why) => bad(why),
         Problem::Unsupported(why) => Fault::new(Code::RuntimeNotSupported, &name, format!("plugin `{name}` {why}"))
             .hint(format!("this mcptest has `{}`", RUNTIMES.join("`, `"))),
@@ -123,12 +123,18 @@ pub(super) fn read(declared: &Declared, is_ci: bool) -> Result<Declared, Fault> 
         Backend::Component => folder.join(spec.entry_point.as_deref().unwrap_or_default()),
         _ => declared.path.clone(),
     };
-    let timeout = match &backend {
-        Backend::Component if declared.timeout == super::declared::PLUGIN_TIMEOUT => super::declared::TIMEOUT,
+    let usual = match &backend {
+        Backend::Component => TIMEOUT,
         Backend::Service(service) => service.timeout,
-        _ => declared.timeout,
+        _ => PLUGIN_TIMEOUT,
     };
+    let given = if let Backend::Spec(given) = declared.backend { given } else { None };
+    let timeout = given.unwrap_or(usual);
+    if let Backend::Service(service) = &mut backend {
+        service.timeout = timeout;
+    }
     Ok(Declared {
+        named_itself: declared.id.is_none(),
         id: declared.id.clone().or(Some(spec.id)),
         version: spec.version,
         path,

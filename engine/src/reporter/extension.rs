@@ -1,13 +1,19 @@
 //! Reports that an extension writes: it sees every event and returns text, and the host puts the text where it belongs.
 //!
-//! The main output is what the user named, or stdout. Named outputs are files beside it; their names come from the
-//! extension, so they are opened below that folder and cannot leave it.
+//! The main output is what the user named, or stdout. Named outputs are files; their names come from the extension, so they
+//! lie in a folder of its own and cannot leave it, and none is called like what a later run would read.
+//!
+//! ```text
+//! --reporter html=out/report.html     out/report.html, out/report.html.files/NAME
+//! --reporter html=site/               site/NAME
+//! ```
 
 use super::Reporter;
 use super::visible::{is_invisible, visible};
+use crate::config;
 use crate::event::Event;
 use crate::extension::naming::quoted;
-use crate::extension::{Live, Output, log};
+use crate::extension::{Live, Output, log, spec};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use std::collections::HashSet;
@@ -22,55 +28,63 @@ const MOST_FILES: usize = 10_000;
 pub struct Extension {
     name: String,
     live: Arc<Live>,
-    output: Box<dyn Write + Send>,
-    /// The folder of the main output and the main output's own name in it; `None` when that is stdout.
-    beside: Option<(Dir, PathBuf)>,
+    /// `None` where a folder was named.
+    output: Option<Box<dyn Write + Send>>,
+    /// An open folder, and the way from it to where named outputs lie; `None` when the main output is stdout.
+    files: Option<(Dir, PathBuf)>,
     written: HashSet<PathBuf>,
     verbose: bool,
 }
 
 impl Extension {
-    /// A reporter called `name` that writes to `output`, which is `file` when it is one.
+    /// A reporter called `name` that writes to `output`; `file` is where that leads, or a folder for named outputs alone.
     pub fn new(
         name: impl Into<String>,
         live: Arc<Live>,
-        output: Box<dyn Write + Send>,
+        output: Option<Box<dyn Write + Send>>,
         file: Option<&Path>,
         verbose: bool,
     ) -> io::Result<Extension> {
-        let beside = match file {
-            None => None,
-            Some(file) => {
+        let files = match (file, &output) {
+            (None, _) => None,
+            (Some(folder), None) => Some((Dir::open_ambient_dir(folder, ambient_authority())?, PathBuf::new())),
+            (Some(file), Some(_)) => {
                 let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                let own = file.file_name().map(PathBuf::from).unwrap_or_default();
-                Some((Dir::open_ambient_dir(folder, ambient_authority())?, own))
+                let mut own = file.file_name().unwrap_or_default().to_owned();
+                own.push(".files");
+                Some((Dir::open_ambient_dir(folder, ambient_authority())?, own.into()))
             }
         };
-        Ok(Extension { name: name.into(), live, output, beside, written: HashSet::new(), verbose })
+        Ok(Extension { name: name.into(), live, output, files, written: HashSet::new(), verbose })
     }
 
     fn write(&mut self, outputs: Vec<Output>) -> io::Result<()> {
         for Output { name, text } in outputs {
-            match name {
-                None => self.output.write_all(text.as_bytes())?,
-                Some(name) => self.write_beside(&name, &text)?,
+            match (name, &mut self.output) {
+                (Some(name), _) => self.write_file(&name, &text)?,
+                (None, Some(output)) => output.write_all(text.as_bytes())?,
+                (None, None) if text.is_empty() => {}
+                (None, None) => {
+                    return Err(io::Error::other("it writes text without a name: give it a file, and no folder"));
+                }
             }
         }
         Ok(())
     }
 
-    fn write_beside(&mut self, name: &str, text: &str) -> io::Result<()> {
-        let Some((folder, own)) = &self.beside else {
+    fn write_file(&mut self, name: &str, text: &str) -> io::Result<()> {
+        let Some((folder, way)) = &self.files else {
             return Err(io::Error::other(format!(
                 "it writes a file `{name}`, and has no folder: give it one with `{}=FILE`",
                 self.name
             )));
         };
         let wrong = |why: &str| io::Error::other(format!("{} {why}", quoted(name)));
-        let path = plain(name).ok_or_else(|| wrong("does not name a file beside it"))?;
-        if path == *own {
-            return Err(wrong("is its main output"));
+        let path = plain(name).ok_or_else(|| wrong("does not name a file below its folder"))?;
+        if is_read(&path) {
+            return Err(wrong("is the name of a suite, a config or a hidden file, and of no report"));
         }
+        let path = way.join(path);
         let first = self.written.insert(path.clone());
         if self.written.len() > MOST_FILES {
             return Err(io::Error::other(format!("it writes more than {MOST_FILES} files")));
@@ -120,6 +134,17 @@ fn plain(name: &str) -> Option<PathBuf> {
     (!path.as_os_str().is_empty() && !name.ends_with('/')).then_some(path)
 }
 
+/// Whether a later run, or many another program, would take a file of this name for more than a report.
+fn is_read(path: &Path) -> bool {
+    let names: Vec<String> = path.iter().map(|part| part.to_string_lossy().to_lowercase()).collect();
+    let is_ours = |name: &String| {
+        config::file::NAMES.contains(&name.as_str())
+            || name == spec::FILE
+            || [".test.mcp.yml", ".test.mcp.yaml"].iter().any(|end| name.ends_with(end))
+    };
+    names.iter().any(|name| name.starts_with('.')) || names.last().is_some_and(is_ours)
+}
+
 impl Reporter for Extension {
     fn name(&self) -> &str {
         &self.name
@@ -138,13 +163,33 @@ impl Reporter for Extension {
         self.pass_on();
         let outputs = finished.map_err(|fault| self.failed(&fault))?;
         self.write(outputs)?;
-        self.output.flush()
+        self.output.as_mut().map_or(Ok(()), |output| output.flush())
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::{is_read, plain};
+    use std::path::Path;
+
+    #[test]
+    fn no_report_is_read_by_a_later_run() {
+        for bad in [
+            "mcptest.yml",
+            "MCPTEST.yaml",
+            "a/aegis.config.json",
+            "plugin.toml",
+            "a.test.mcp.yml",
+            ".envrc",
+            "a/.git/b",
+            "..a",
+        ] {
+            assert!(is_read(Path::new(bad)), "{bad}");
+        }
+        for good in ["index.html", "a/mcptest.yml.html", "suite.test.mcp.yml.html", "a.b"] {
+            assert!(!is_read(Path::new(good)), "{good}");
+        }
+    }
 
     #[test]
     fn names_only_go_down() {

@@ -129,16 +129,16 @@ impl<'a> Spec<'a> {
             return Err(Box::new(unknown(self.name)));
         }
         let plain = Screen { color: false, width: FILE_WIDTH, live: false };
+        if let (Some(live), Some(folder)) = (extension, self.file.filter(|file| file.ends_with('/'))) {
+            return self.of_folder(live, folder, options);
+        }
         let (output, screen): (Box<dyn Write + Send>, Screen) = match self.file {
             Some(file) => (Box::new(create_file(file)?), plain),
             None if stdout_is_taken && self.name == "human" => (Box::new(io::stderr()), options.stderr),
             None => (Box::new(io::stdout()), options.stdout),
         };
         if let Some(live) = extension {
-            let file = self.file.map(Path::new);
-            let reporter = Extension::new(self.text, live.clone(), output, file, options.verbose);
-            let problem = |error| Box::new(Diagnostic::error(format!("`{}`: {error}", self.text)));
-            return reporter.map(|reporter| Box::new(reporter) as Box<dyn Reporter>).map_err(problem);
+            return self.extension(live, Some(output), options);
         }
         Ok(match self.name {
             "human" => human(self.text, output, screen, options),
@@ -146,6 +146,29 @@ impl<'a> Spec<'a> {
             "junit" => Box::new(Junit::new(self.text, output)),
             _ => Box::new(Ndjson::new(self.text, output, options.show_frames)),
         })
+    }
+
+    /// An extension that writes files into a folder, and nothing else.
+    fn of_folder(
+        &self,
+        live: &Arc<Live>,
+        folder: &str,
+        options: &Options<'_>,
+    ) -> Result<Box<dyn Reporter>, Box<Diagnostic>> {
+        let made = fs::create_dir_all(folder);
+        made.map_err(|error| Box::new(Diagnostic::error(format!("the folder `{folder}` cannot be made: {error}"))))?;
+        self.extension(live, None, options)
+    }
+
+    fn extension(
+        &self,
+        live: &Arc<Live>,
+        output: Option<Box<dyn Write + Send>>,
+        options: &Options<'_>,
+    ) -> Result<Box<dyn Reporter>, Box<Diagnostic>> {
+        let reporter = Extension::new(self.text, live.clone(), output, self.file.map(Path::new), options.verbose);
+        let problem = |error| Box::new(Diagnostic::error(format!("`{}`: {error}", self.text)));
+        reporter.map(|reporter| Box::new(reporter) as Box<dyn Reporter>).map_err(problem)
     }
 }
 

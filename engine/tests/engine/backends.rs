@@ -131,6 +131,48 @@ fn every_backend_behaves_alike() {
 }
 
 #[test]
+fn an_mcp_server_that_writes_what_is_no_answer_has_its_code() {
+    std::thread::scope(|scope| {
+        for (deed, outcome, next) in [
+            ("half", "faulted (crashed)", "passed"),
+            ("binary", "faulted (malformed_response)", "passed"),
+            ("wrong-id", "faulted (malformed_response)", "passed"),
+            ("flood", "faulted (malformed_response)", "passed"),
+            ("twice", "passed", "passed"),
+        ] {
+            scope.spawn(move || {
+                let place = place("mcp_stdio", &["pass", deed, "pass"], outcome.contains("malformed"));
+                let report = report(&place);
+                let expected = ["1: passed".to_owned(), format!("2: {outcome}"), format!("3: {next}")];
+                assert_eq!(verdicts(&report), expected, "{deed}: {report:#}");
+                place.assert_nothing_left();
+            });
+        }
+    });
+}
+
+#[test]
+fn a_late_answer_of_an_mcp_server_says_nothing_of_the_next_call() {
+    let late = "{ do: late, ms: 3900 }";
+    let place = place("mcp_stdio", &["pass", late, late], true);
+    let report = report(&place);
+    assert_eq!(verdicts(&report), ["1: passed", "2: faulted (timeout)", "3: faulted (timeout)"], "{report:#}");
+    place.assert_nothing_left();
+}
+
+#[test]
+fn an_mcp_server_that_ignores_the_end_or_forks_is_killed_with_its_children() {
+    let place = place("mcp_stdio", &["pass"], false);
+    let manifest = place.read("plugin.toml");
+    place.write("plugin.toml", &manifest.replace("\"--mcp\"", "\"--mcp\",\"--ignore-eof\",\"--fork\""));
+    let said = place.mcptest(&["run"]);
+    assert_eq!(said.code, 0, "{}{}", said.stdout, said.stderr);
+    assert!(said.stderr.contains("note: plugin `bad` did not end within"), "{}", said.stderr);
+    assert_eq!(place.read("pids").lines().count(), 3, "two servers, and what one left");
+    place.assert_nothing_left();
+}
+
+#[test]
 fn a_server_that_crashed_is_started_again_and_that_is_told() {
     let place = place("mcp_stdio", &["crash", "crash", "process", "failed", "not-json"], true);
     let said = place.mcptest(&["run", "--reporter", "ndjson"]);

@@ -6,24 +6,24 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// A place with a server, a suite, and a copy of the hostile guest.
-fn place(lines: &str, suite: &str) -> Place {
+pub(crate) fn place(lines: &str, suite: &str) -> Place {
     let place = Place::with_config(&[], lines, suite);
     std::fs::copy(guest("hostile"), place.path("hostile.wasm")).expect("a copy");
     place
 }
 
-fn run(place: &Place, args: &[&str]) -> Said {
+pub(crate) fn run(place: &Place, args: &[&str]) -> Said {
     let mut command = place.command(&[&["run"], args].concat());
     crate::kit::said(command.env("MCPTEST_CACHE_DIR", cache()).output().expect("the binary runs"))
 }
 
-fn report(place: &Place, args: &[&str]) -> (i32, Value) {
+pub(crate) fn report(place: &Place, args: &[&str]) -> (i32, Value) {
     let said = run(place, &[&["--json"], args].concat());
     let report = serde_json::from_str(&said.stdout).unwrap_or_else(|error| panic!("{error}: {}", said.stderr));
     (said.code, report)
 }
 
-fn tool(name: &str, expect: &str) -> String {
+pub(crate) fn tool(name: &str, expect: &str) -> String {
     format!("  - {{ it: {name}, tool: echo, args: {{ message: hi }}, expect: {{ text: {expect} }} }}\n")
 }
 
@@ -274,96 +274,6 @@ fn a_pipe_is_no_extension() {
     let said = run(&place, &["--matcher", "/dev/zero"]);
     assert_eq!(said.code, 4);
     assert!(said.stderr.contains("it is no regular file"), "{}", said.stderr);
-}
-
-#[test]
-fn reporters_write_what_they_return() {
-    let test = |name: &str| format!("  - {{ it: {name}, tool: echo, args: {{ message: hi }} }}\n");
-    let place = place("", &format!("tools:\n{}{}{}", test("first"), test("report pages/a.txt"), test("last")));
-    let said = run(&place, &["--reporter", "hostile.wasm=out/report.txt"]);
-    assert_eq!(said.code, 0, "{}", said.stderr);
-    assert_eq!(place.read("out/report.txt"), "first\nlast\nfinished\n");
-    assert_eq!(place.read("out/pages/a.txt"), "named\n");
-    assert!(said.stdout.contains("3 passed"), "the human report is there as well: {}", said.stdout);
-    let said = run(&place, &["--reporter", "hostile.wasm", "--filter", "first"]);
-    assert_eq!(said.stdout, "first\nfinished\n");
-
-    place.write("outside.txt", "mine");
-    std::os::unix::fs::symlink(place.path("outside.txt"), place.path("out/link")).unwrap();
-    for name in ["../outside.txt", "/etc/passwd", "link", "report.txt", "panic", "loop"] {
-        place.write("suite.test.mcp.yml", &format!("tools:\n{}{}", test("before"), test(&format!("report {name}"))));
-        let said = run(&place, &["--reporter", "hostile.wasm=out/report.txt"]);
-        assert_eq!(said.code, 2, "{name}: {}", said.stderr);
-        assert!(
-            said.stderr.contains("reporter `hostile.wasm=out/report.txt` could not write"),
-            "{name}: {}",
-            said.stderr
-        );
-        assert!(said.stdout.contains("2 passed"), "{name}: the run itself is fine: {}", said.stdout);
-    }
-    assert_eq!(place.read("outside.txt"), "mine");
-}
-
-#[test]
-fn transforms_rewrite_and_are_read_again() {
-    let suite = |way: &str| {
-        format!("x-hostile: {way}\nimports: {{ transforms: [./hostile.wasm] }}\ntools:\n{}", tool("passes", "hi"))
-    };
-    let place = place("", &suite("rename"));
-    let (code, report) = report(&place, &[]);
-    assert_eq!((code, &report["suites"][0]["description"]), (0, &json!("Renamed")));
-    assert_eq!(report["suites"][0]["file"], "suite.test.mcp.yml", "the file keeps its name");
-    let cases = [
-        ("unknown-key", 2, "unknown key `expct`"),
-        ("not-json", 4, "hint: it returned: {not json"),
-        ("garbage", 4, "(malformed_response)"),
-        ("panic", 4, "(crashed)"),
-        ("loop", 4, "(timeout)"),
-        ("refuse", 4, "(extension_error)"),
-        ("huge", 4, "(malformed_response)"),
-    ];
-    for (way, code, words) in cases {
-        place.write("suite.test.mcp.yml", &suite(way));
-        let said = run(&place, &[]);
-        assert_eq!(said.code, code, "{way}: {}", said.stderr);
-        assert!(said.stderr.contains(words), "{way}: {}", said.stderr);
-    }
-    place.write("suite.test.mcp.yml", &suite("unknown-key"));
-    let said = run(&place, &[]);
-    assert!(said.stderr.contains("suite.test.mcp.yml (after `hostile`):"), "{}", said.stderr);
-    assert!(said.stderr.contains("\"expct\": null"), "what it produced is shown: {}", said.stderr);
-    place.write("suite.test.mcp.yml", &format!("x-hostile: rename\ntools:\n{}", tool("passes", "hi")));
-    let said = run(&place, &["--transform", "hostile.wasm"]);
-    assert!(said.stdout.contains("Renamed"), "{}", said.stdout);
-}
-
-#[test]
-fn a_transform_in_the_sandbox_widens_nothing() {
-    let suite = |more: &str| {
-        let head = "imports: { transforms: [./hostile.wasm] }\n";
-        format!("x-hostile: add\nx-add: {more}\n{head}tools:\n{}", tool("passes", "hi"))
-    };
-    let place = place("", "");
-    let touch = "command: sh, args: [-c, touch escaped]";
-    for (more, words) in [
-        (format!("{{ server: {{ {touch} }} }}"), "adds a server to the suite"),
-        (
-            format!("{{ before: [{{ it: a, tool: echo, args: {{ message: hi }}, server: {{ {touch} }} }}] }}"),
-            "adds a server to the suite",
-        ),
-        (
-            "{ imports: { subprocess_matchers: { x: { command: [touch, escaped] } } } }".to_owned(),
-            "adds `imports` to the suite: `subprocess_matchers` has x",
-        ),
-    ] {
-        place.write("suite.test.mcp.yml", &suite(&more));
-        let said = run(&place, &[]);
-        assert_eq!(said.code, 4, "{more}: {}", said.stderr);
-        assert!(said.stderr.contains(words) && said.stderr.contains("(capability_not_allowed)"), "{}", said.stderr);
-        assert!(!place.path("escaped").exists(), "{more}");
-    }
-    place.write("suite.test.mcp.yml", &suite("{ description: Renamed, variables: { a: 1 } }"));
-    assert!(run(&place, &[]).stdout.contains("Renamed"));
 }
 
 #[test]

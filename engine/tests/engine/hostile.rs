@@ -15,6 +15,9 @@ fn hostile() -> Arc<Live> {
     load(Declared { timeout: Duration::from_millis(300), ..declared("hostile") }, &[]).expect("it loads")
 }
 
+/// What a deadline of 300 ms leaves time for, with much to spare for a busy machine.
+const SOON: Duration = Duration::from_secs(15);
+
 /// For what is slow and right: a busy machine must not turn it into a timeout.
 fn patient() -> Arc<Live> {
     load(Declared { timeout: PATIENCE, ..declared("hostile") }, &[]).expect("it loads")
@@ -43,10 +46,12 @@ fn faults(live: &Live, what: &Value, code: Code, words: &str) {
 #[test]
 fn a_guest_that_never_ends_is_stopped() {
     let live = hostile();
+    let began = Instant::now();
     faults(&live, &way("loop"), Code::Timeout, "did not end `evaluate` within 300ms");
     faults(&live, &way("sleep"), Code::Timeout, "within 300ms");
     let argument = json!({"check": "loop"}).to_string();
     assert_eq!(live.extension.check("hostile", &argument).expect_err("it loops").code, Code::Timeout);
+    assert!(began.elapsed() < SOON, "three deadlines took {:?}", began.elapsed());
     assert_eq!(ask(&live, &way("nap")).expect("a short sleep is none of our business"), "slept");
 }
 
@@ -76,6 +81,12 @@ fn an_answer_that_cannot_be_read_is_a_fault() {
     for field in ["message", "path", "expected", "actual", "failure"] {
         faults(&live, &way(&format!("garbage-{field}")), Code::MalformedResponse, "cannot be read");
     }
+    for refusal in ["garbage", "garbage-argument"] {
+        let argument = json!({ "check": refusal }).to_string();
+        let fault = live.extension.check("hostile", &argument).expect_err("it cannot be read");
+        assert_eq!(fault.code, Code::MalformedResponse, "{refusal}: {fault:?}");
+    }
+    faults(&live, &way("garbage-log"), Code::MalformedResponse, "cannot be read");
     for field in ["expected", "actual"] {
         for text in ["", "{", "nul", "1 2", "\u{0}", "{\"a\":}"] {
             faults(&live, &on(field, text), Code::MalformedResponse, "is not JSON");
@@ -128,7 +139,9 @@ fn nothing_is_granted_by_default() {
         on("write", "/tmp/guest"),
         on("remove", file),
         on("tcp", &tcp),
-        on("tcp", &tcp),
+        on("listen", "0.0.0.0:0"),
+        on("listen", "127.0.0.1:0"),
+        on("symlink", "/tmp/guest"),
         on("udp", &udp),
         on("dns", "localhost"),
         on("dns", "example.org"),
@@ -173,6 +186,8 @@ fn grants_open_what_they_name_and_nothing_else() {
     link("../outside/file", "ro/relative");
     link(inside("outside/file").to_str().unwrap(), "ro/absolute");
     link("/etc", "ro/etc");
+    link("../outside/file", "rw/relative");
+    link(inside("outside").to_str().unwrap(), "rw/absolute");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (here, other) = (listener.local_addr().unwrap(), TcpListener::bind("127.0.0.1:0").unwrap());
     let net = format!("net:localhost:{}", here.port());
@@ -204,10 +219,20 @@ fn grants_open_what_they_name_and_nothing_else() {
         ("remove", "ro/file"),
         ("link", "ro/file"),
         ("write", "rw/../outside/new"),
+        ("write", "rw/relative"),
+        ("write", "rw/absolute/new"),
+        ("write", "rw/absolute/file"),
     ] {
         assert!(try_(name, what).starts_with("refused"), "{name} {what}");
     }
     assert_eq!(std::fs::read_to_string(inside("ro/file")).unwrap(), "ro");
+    // A link may be made, and leads nowhere.
+    let made = try_("symlink", "rw/made");
+    for name in ["read", "write"] {
+        assert!(try_(name, "rw/made").starts_with("refused"), "{made}, then {name}: {}", try_(name, "rw/made"));
+    }
+    assert_eq!(std::fs::read_to_string(inside("outside/file")).unwrap(), "outside");
+    assert!(!inside("outside/new").exists());
 
     assert_eq!(try_("env", "GREEDY"), "Ok(\"yes\") of 1 variables");
     assert_eq!(try_("env", "SECRET"), "Err(NotPresent) of 1 variables");
@@ -220,6 +245,7 @@ fn grants_open_what_they_name_and_nothing_else() {
     other.set_nonblocking(true).unwrap();
     assert!(other.accept().is_err(), "nobody came");
     assert!(try_("listen", "127.0.0.1:0").starts_with("refused"));
+    assert!(try_("listen", "0.0.0.0:0").starts_with("refused"));
     assert!(try_("dns", "example.org").starts_with("refused"));
     assert!(try_("udp", &here.to_string()).starts_with("refused"));
 }

@@ -117,7 +117,7 @@ fn reporters_write_what_they_return() {
     let said = place.mcptest(&["run", "--reporter", "bad=out/report.txt"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     assert_eq!(place.read("out/report.txt"), "first\nlast\nfinished\n");
-    assert_eq!(place.read("out/pages/a.txt"), "named\n");
+    assert_eq!(place.read("out/report.txt.files/pages/a.txt"), "named\n");
     for name in ["../outside.txt", "panic"] {
         place.write("suite.test.mcp.yml", &format!("tools:\n{}", test(&format!("report {name}"))));
         let said = place.mcptest(&["run", "--reporter", "bad=out/report.txt"]);

@@ -142,7 +142,11 @@ fn nasty(extension: &dyn Extension, written: &[(String, Value)]) -> (usize, Vec<
                     continue;
                 }
                 Err(fault) => {
+                    let is_lost = fault.code == Code::Timeout;
                     found.push(format!("`{}` looking at the argument {}: {fault}", matcher.name, cut(&expected)));
+                    if is_lost {
+                        break;
+                    }
                     continue;
                 }
             }
@@ -179,8 +183,8 @@ fn twice(extension: &dyn Extension, matcher: &str, expected: &str, actual: &str)
     let about = || format!("`{matcher}` judging {} as {}", cut(actual), cut(expected));
     let wrong = |fault: Fault| {
         let gone = !matches!(fault.code, Code::MalformedResponse | Code::ExtensionError);
-        let is_lost = gone && extension.judges_late();
-        let advice = if is_lost && matches!(fault.code, Code::Crashed | Code::Timeout) {
+        let is_lost = fault.code == Code::Timeout || (gone && extension.judges_late());
+        let advice = if extension.judges_late() && matches!(fault.code, Code::Crashed | Code::Timeout) {
             "; answer what you cannot judge with `false`, or with the error -32602"
         } else {
             ""

@@ -68,11 +68,14 @@ pub(super) struct Seen {
     stderr: String,
     /// The first line that answers nothing.
     strange: Option<String>,
+    /// Requests that were given up: their answers are late, and not strange.
+    given_up: Vec<Json>,
 }
 
 impl Witness for Seen {
     fn received(&mut self, message: Message) {
-        if matches!(message.kind, Kind::Response { .. } | Kind::Invalid { .. }) {
+        let is_late = message.id().is_some_and(|id| self.given_up.contains(id));
+        if matches!(message.kind, Kind::Response { .. } | Kind::Invalid { .. }) && !is_late {
             self.strange.get_or_insert(message.raw);
         }
     }
@@ -197,6 +200,7 @@ impl Client {
         let arguments: Json = serde_json::from_str(arguments)
             .map_err(|error| words::malformed(name, hook, INVALID, &format!("the arguments: {error}"), arguments))?;
         let params = json!({ "name": hook, "arguments": arguments });
+        self.seen.given_up.clone_from(&connection.overdue);
         let answer = connection.request("tools/call", Some(params), self.timeout, &mut self.seen).await;
         self.forgotten = connection.not_found;
         let answer = answer.map_err(|fault| {

@@ -157,7 +157,7 @@ fn verdict() -> Value {
 }
 
 fn outputs() -> Value {
-    let name = json!({ "type": ["string", "null"], "description": "A file beside the main output, or that output." });
+    let name = json!({ "type": ["string", "null"], "description": "A file in the reporter's own folder; without one, the main output." });
     let output = closed(&["text"], json!({ "name": name, "text": { "type": "string" } }));
     json!({ "anyOf": [{ "type": "null" }, { "type": "array", "items": output }] })
 }

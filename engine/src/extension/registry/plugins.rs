@@ -42,7 +42,7 @@ impl Registry {
         let name: Arc<str> = declared.id.clone().unwrap_or_else(|| declared.shown.clone()).into();
         let granted = self.granted(declared, &name)?;
         let plugin = match &declared.backend {
-            Backend::Component | Backend::Spec => unreachable!("neither is a plugin"),
+            Backend::Component | Backend::Spec(_) => unreachable!("neither is a plugin"),
             Backend::Bare { matcher, .. } if !naming::is_plugin_matcher(matcher) => {
                 return Err(unnamed(&name, declared, matcher));
             }

@@ -29,6 +29,30 @@ fn in_process_is_a_component() {
 }
 
 #[test]
+fn a_time_that_is_given_holds_for_every_runtime() {
+    let timeout = |lines: &str, given: Option<Duration>| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(FILE);
+        std::fs::write(&path, format!("{HEAD}{lines}")).expect("a file");
+        let declared = Declared { backend: Backend::Spec(given), ..Declared::spec(path, FILE) };
+        let Declared { backend, timeout, .. } = read(&declared, false).expect("good");
+        if let Backend::Service(service) = backend {
+            assert_eq!(service.timeout, timeout, "what messages say");
+        }
+        timeout
+    };
+    let http = "runtime = \"mcp_http\"\n[plugin.mcp_http]\nurl = \"http://localhost:1/mcp\"\ntimeout_sec = 7\n";
+    let component = "runtime = \"in_process\"\nentry_point = \"near.wasm\"\n";
+    let stdio = "runtime = \"mcp_stdio\"\n[plugin.mcp_stdio]\ncommand = [\"near\"]\n";
+    for (lines, usual) in [(http, Duration::from_secs(7)), (component, TIMEOUT), (stdio, PLUGIN_TIMEOUT)] {
+        assert_eq!(timeout(lines, None), usual);
+        for given in [PLUGIN_TIMEOUT, Duration::from_millis(300)] {
+            assert_eq!(timeout(lines, Some(given)), given, "{lines}");
+        }
+    }
+}
+
+#[test]
 fn an_mcp_server_on_stdio_has_its_fields_and_defaults() {
     let text =
         format!("{HEAD}runtime = \"mcp_stdio\"\n[plugin.mcp_stdio]\ncommand = [\"python3\", \"-m\", \"near\"]\n");

@@ -43,6 +43,8 @@ pub(super) struct Settings {
     pub(super) timeout: Duration,
     pub(super) isolation: Isolation,
     pub(super) limits: Limits,
+    /// Where the config names it.
+    pub(super) section: &'static str,
 }
 
 impl std::fmt::Debug for Component {
@@ -158,18 +160,29 @@ impl Component {
         })
     }
 
-    /// Holds a suite that a transform returned to what the one that it was given reaches.
-    fn confine(&self, given: &str, returned: &str) -> Result<(), Fault> {
-        let (Ok(given), Ok(returned)) = (serde_json::from_str(given), serde_json::from_str(returned)) else {
-            return Ok(());
-        };
+    /// Holds a suite that a transform returned to what the one that it was given reaches; one that cannot be looked at
+    /// does not pass.
+    fn confine(&self, given: &Json, returned: &str) -> Result<(), Fault> {
+        let returned = self.suite("returned", returned).map_err(|fault| match returned.trim().is_empty() {
+            true => fault.hint("it returned nothing: a suite that needs no change is returned as it is"),
+            false => fault.hint(format!("it returned: {}", plain(returned))),
+        })?;
         let is_granted = |name: &str| self.sandbox.grants().contains(&Grant::Env(name.to_owned()));
-        let Some(what) = confine::added(&given, &returned, &is_granted) else { return Ok(()) };
+        let Some(what) = confine::added(given, &returned, &is_granted) else { return Ok(()) };
         let name = &self.name;
         let fault = Fault::new(Code::CapabilityNotAllowed, name, format!("extension `{name}` adds {}", plain(&what)));
         Err(fault.hint("a transform in the sandbox cannot widen what a suite reaches").hint(
             "if you trust it with that, write it into the suite, or name a server of the config; a variable can be granted: `--allow ID=env:NAME`",
         ))
+    }
+
+    /// A suite that it was given or returned.
+    fn suite(&self, way: &str, text: &str) -> Result<Json, Fault> {
+        serde_json::from_str(text).map_err(|error| {
+            let name = &self.name;
+            let message = format!("the suite that extension `{name}` {way} cannot be looked at: {error}");
+            Fault::new(Code::MalformedResponse, name, message)
+        })
     }
 
     fn no_role(&self, role: Role) -> Fault {
@@ -231,13 +244,14 @@ impl Extension for Component {
         if self.mold.indices.transforming.is_none() {
             return Err(self.no_role(Role::Transform));
         }
+        let given = self.suite("is given", suite)?;
         let answer = self.call(call, async |guest, store| match &guest.transforming {
             Some(role) => role.call_transform(store, suite).await,
             None => Ok(Ok(String::new())),
         })?;
         let text = answer.map_err(|failure| self.failure(call, failure))?;
         self.bounded(call, text.len(), self.settings.limits.output)?;
-        self.confine(suite, &text)?;
+        self.confine(&given, &text)?;
         Ok(text)
     }
 

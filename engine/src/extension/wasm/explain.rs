@@ -5,7 +5,6 @@ use super::instance::{Ended, Stop};
 use super::state::State;
 use crate::extension::fault::{Code, Fault};
 use std::sync::Arc;
-use std::time::Duration;
 use wasmtime::{Store, Trap};
 use wasmtime_wasi::I32Exit;
 
@@ -27,7 +26,7 @@ pub(super) fn fault<T>(
         None => (None, String::new()),
     };
     let mut fault = match result {
-        Err(Stop::Late) => late(name, call, settings.timeout),
+        Err(Stop::Late) => late(name, call, settings),
         Err(Stop::Trap(error)) => trap(name, call, &error, hit),
         Err(Stop::Setup(why)) => Fault::new(Code::LaunchFailed, name, format!("extension `{name}`: {why}")),
         Ok(_) => Fault::new(Code::ExtensionError, name, format!("extension `{name}` gave no answer to {call}")),
@@ -37,9 +36,10 @@ pub(super) fn fault<T>(
     fault
 }
 
-fn late(name: &Arc<str>, call: &str, timeout: Duration) -> Fault {
+fn late(name: &Arc<str>, call: &str, settings: &Settings) -> Fault {
+    let Settings { timeout, section, .. } = settings;
     Fault::new(Code::Timeout, name, format!("extension `{name}` did not end {call} within {timeout:?}"))
-        .hint("if it needs longer, raise its `timeout` in the config's `extensions`")
+        .hint(format!("if it needs longer, raise its `timeout` in the config's `{section}`"))
 }
 
 fn trap(name: &Arc<str>, call: &str, error: &wasmtime::Error, hit: Option<String>) -> Fault {

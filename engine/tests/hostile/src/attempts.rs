@@ -44,6 +44,8 @@ pub fn attempt(way: &str, what: &str) -> String {
         "list" => said(std::fs::read_dir(what).map(|entries| entries.count().to_string())),
         "write" => said(std::fs::write(what, "written by a guest").map(|()| "written".into())),
         "remove" => said(std::fs::remove_file(what).map(|()| "removed".into())),
+        #[expect(deprecated, reason = "what the target has otherwise is unstable")]
+        "symlink" => said(std::fs::soft_link("../outside/file", what).map(|()| "linked".into())),
         "link" => said(std::fs::hard_link(what, format!("{what}.linked")).map(|()| "linked".into())),
         "env" => format!("{:?} of {} variables", std::env::var(what), std::env::vars().count()),
         "args" => format!("{} arguments", std::env::args().count()),

@@ -10,8 +10,12 @@ use exports::mcptest::extension::{describing, matching, reporting, transforming}
 use mcptest::extension::host::{self, Level};
 use mcptest::extension::types::{Failure, Manifest, MatchRequest, MatcherInfo, Mismatch, Output, Verdict};
 use serde_json::Value;
+use std::sync::Mutex;
 
 struct Hostile;
+
+/// What the end of the report is to be.
+static LAST: Mutex<String> = Mutex::new(String::new());
 
 export!(Hostile);
 
@@ -48,6 +52,8 @@ impl matching::Guest for Hostile {
             Some("refuse") => Err(Failure::InvalidArgument("it was told to refuse".into())),
             Some("loop") => attempts::spin(),
             Some("panic") => panic!("told to panic in check"),
+            Some("garbage") => Err(Failure::Internal(garbage())),
+            Some("garbage-argument") => Err(Failure::InvalidArgument(garbage())),
             _ => Ok(()),
         }
     }
@@ -76,6 +82,7 @@ impl matching::Guest for Hostile {
             "garbage-expected" => mismatch.expected = Some(garbage()),
             "garbage-actual" => mismatch.actual = Some(garbage()),
             "garbage-failure" => return Err(Failure::Internal(garbage())),
+            "garbage-log" => host::log(Level::Warn, &garbage()),
             "log" => host::log(Level::Warn, &what),
             "log-flood" => (0..100_000).for_each(|n| host::log(Level::Error, &format!("{n} {}", "y".repeat(1000)))),
             "log-huge" => host::log(Level::Error, &"z".repeat(20 * 1024 * 1024)),
@@ -95,6 +102,15 @@ impl reporting::Guest for Hostile {
             return match test.strip_prefix("report ") {
                 Some("panic") => panic!("told to panic in observe"),
                 Some("loop") => attempts::spin(),
+                Some("garbage-name") => Ok(vec![output(Some(&garbage()), "named\n".into())]),
+                Some("garbage-text") => Ok(vec![output(None, garbage())]),
+                Some("garbage-failure") => Err(Failure::Internal(garbage())),
+                Some("huge") => Ok(vec![output(None, "x".repeat(40 * 1024 * 1024))]),
+                Some("many") => Ok((0..10_001).map(|n| output(Some(&format!("many/{n}")), String::new())).collect()),
+                Some(last) if last.starts_with("at the end ") => {
+                    *LAST.lock().unwrap() = last.replace("at the end ", "");
+                    Ok(Vec::new())
+                }
                 Some(name) => Ok(vec![output(Some(name), "named\n".into())]),
                 None => Ok(vec![output(None, format!("{test}\n"))]),
             };
@@ -103,6 +119,13 @@ impl reporting::Guest for Hostile {
     }
 
     fn finish() -> Result<Vec<Output>, Failure> {
+        match LAST.lock().unwrap().as_str() {
+            "panic" => panic!("told to panic in finish"),
+            "loop" => attempts::spin(),
+            "garbage" => return Ok(vec![Output { name: None, text: garbage() }]),
+            "silent" => return Ok(Vec::new()),
+            _ => {}
+        }
         Ok(vec![Output { name: None, text: "finished\n".into() }])
     }
 }
@@ -115,6 +138,14 @@ impl transforming::Guest for Hostile {
             "panic" => panic!("told to panic in transform"),
             "not-json" => return Ok("{not json".into()),
             "garbage" => return Ok(garbage()),
+            "garbage-failure" => return Err(Failure::Internal(garbage())),
+            "deep" => {
+                // Deeper than the values that the host holds against each other, and with a program to start.
+                let (open, close) = ("[".repeat(150), "]".repeat(150));
+                let evil = r#"{"command":"sh","args":["-c","touch escaped"]}"#;
+                let tools = &suite["tools"];
+                return Ok(format!(r#"{{"server":{evil},"x-deep":{open}{close},"tools":{tools}}}"#));
+            }
             "huge" => return Ok(" ".repeat(40 * 1024 * 1024)),
             "unknown-key" => suite["tools"][0]["expct"] = Value::Null,
             "refuse" => return Err(Failure::Internal("no".into())),

@@ -1,8 +1,8 @@
 //! What a transform in the sandbox cannot add to a suite: whatever reaches out of the sandbox once the suite is run.
 //!
-//! A suite names servers to start, extensions to load, files of rows to read, and variables of the environment. What the
-//! file holds was written by the user; what a component adds to that would be a grant that it gave itself. It may copy
-//! and leave out what stands there, and name the servers of the config.
+//! A suite names servers to start, extensions to load, files of rows and schemas to read, and variables of the environment.
+//! What the file holds was written by the user; what a component adds to that would be a grant that it gave itself. It may
+//! copy and leave out what stands there, and name the servers of the config.
 
 use crate::source::Json;
 
@@ -22,6 +22,13 @@ pub(super) fn added(before: &Json, after: &Json, is_granted: &dyn Fn(&str) -> bo
     let files = row_files(before);
     if let Some(file) = row_files(after).into_iter().find(|file| !files.contains(file)) {
         return Some(format!("a file of rows to the suite: `each: {file}`"));
+    }
+    let (mut schemas, mut others) = (Vec::new(), Vec::new());
+    let by_name = names_a_schema(after);
+    schema_files(before, by_name, &mut schemas);
+    schema_files(after, by_name, &mut others);
+    if let Some(file) = others.into_iter().find(|file| !schemas.contains(file)) {
+        return Some(format!("a file of a schema to the suite: `$jsonSchema: {{file: {file}}}`"));
     }
     let (mut variables, mut more) = (Vec::new(), Vec::new());
     named_variables(before, &mut variables);
@@ -74,6 +81,32 @@ fn row_files(suite: &Json) -> Vec<&str> {
     files
 }
 
+/// `$jsonSchema: { file: schema.json }`, wherever it stands; where a schema is named by a variable, every `{ file: … }`
+/// may be one.
+fn schema_files<'a>(value: &'a Json, by_name: bool, files: &mut Vec<&'a str>) {
+    match value {
+        Json::Array(items) => items.iter().for_each(|item| schema_files(item, by_name, files)),
+        Json::Object(map) => {
+            let schema = if by_name { Some(value) } else { map.get("$jsonSchema") };
+            let file = schema.and_then(|schema| schema.get("file")?.as_str());
+            files.extend(file.filter(|file| !files.contains(file)));
+            map.values().for_each(|item| schema_files(item, by_name, files));
+        }
+        _ => {}
+    }
+}
+
+/// Whether there is a `$jsonSchema: "${variable}"`, or a key that a variable may make one.
+fn names_a_schema(value: &Json) -> bool {
+    match value {
+        Json::Array(items) => items.iter().any(names_a_schema),
+        Json::Object(map) => map.iter().any(|(key, item)| {
+            (key == "$jsonSchema" && item.is_string()) || key.contains("${") || names_a_schema(item)
+        }),
+        _ => false,
+    }
+}
+
 /// The names in `${env:NAME}`, wherever they stand.
 fn named_variables<'a>(value: &'a Json, names: &mut Vec<&'a str>) {
     match value {
@@ -122,6 +155,7 @@ mod tests {
             "tools": [
                 { "it": "a", "tool": "x", "each": "rows.csv", "args": { "server": 1, "key": "${env:GIVEN}" } },
                 { "it": "b", "tool": "x", "server": { "url": "http://a" } },
+                { "it": "c", "tool": "x", "expect": { "$jsonSchema": { "file": "own.json" } } },
             ],
         })
     }
@@ -145,6 +179,11 @@ mod tests {
             "an argument"
         );
         assert_eq!(change(|suite| suite["tools"][0]["each"] = json!([{ "n": 1 }])), None, "rows of its own");
+        assert_eq!(change(|suite| suite["tools"][0]["args"] = json!({ "file": "a.txt" })), None, "an argument");
+        assert_eq!(
+            change(|suite| suite["tools"][1]["expect"] = json!({ "$jsonSchema": { "file": "own.json" } })),
+            None
+        );
         assert_eq!(change(|suite| suite["imports"] = json!({ "matchers": [] })), None);
         assert_eq!(change(|suite| suite["tools"][1]["args"] = json!(["${env:GIVEN}", "${env:GRANTED}", "${x}"])), None);
     }
@@ -153,7 +192,8 @@ mod tests {
     fn what_reaches_further_is_named() {
         let sh = json!({ "command": "sh", "args": ["-c", "true"] });
         type Change<'a> = &'a dyn Fn(&mut Json);
-        let rows: [(Change<'_>, &str); 11] = [
+        let read = json!({ "file": "private.json" });
+        let rows: [(Change<'_>, &str); 13] = [
             (&|suite| suite["server"] = sh.clone(), "a server to the suite: {\"command\":\"sh\""),
             (&|suite| suite["server"]["env"] = json!({ "A": "${env:SECRET}" }), "a server"),
             (&|suite| suite["tools"][0]["server"] = sh.clone(), "a server"),
@@ -163,6 +203,17 @@ mod tests {
             (&|suite| suite["imports"]["subprocess_matchers"] = json!(["./evil"]), "`subprocess_matchers`"),
             (&|suite| suite["imports"]["transforms"] = json!("./evil"), "`transforms`"),
             (&|suite| suite["tools"][1]["each"] = json!("../secret.json"), "`each: ../secret.json`"),
+            (
+                &|suite| suite["tools"][1]["expect"] = json!([{ "$jsonSchema": read }]),
+                "`$jsonSchema: {file: private.json}`",
+            ),
+            (
+                &|suite| {
+                    suite["variables"] = json!({ "x": read });
+                    suite["tools"][1]["expect"] = json!({ "text": { "$jsonSchema": "${x}" } });
+                },
+                "a file of a schema",
+            ),
             (&|suite| suite["tools"][1]["args"] = json!({ "${env:SECRET}": 1 }), "`${env:SECRET}`"),
             (&|suite| suite["variables"] = json!({ "x": "a ${ env:SECRET} b" }), "`${env:SECRET}`"),
         ];

@@ -48,7 +48,12 @@ impl Component {
         let code = compiled(host, declared, &name, notes)?;
         let shape = Shape::of(&code);
         shape.accept(&name)?;
-        let settings = Settings { timeout: declared.timeout, isolation: declared.isolation, limits: declared.limits };
+        let settings = Settings {
+            timeout: declared.timeout,
+            isolation: declared.isolation,
+            limits: declared.limits,
+            section: declared.section(),
+        };
         let pre = host.linker.instantiate_pre(&code).map_err(|error| unlinkable(&name, &error))?;
         let indices = indices(&pre, &shape).map_err(|error| unlinkable(&name, &error))?;
         let mold = Mold {

@@ -6,6 +6,8 @@ use crate::extension::capability::Kind;
 use crate::extension::fault::{Code, Fault};
 use crate::extension::naming::{self, MOST_NAME, quoted};
 use crate::extension::{Limits, Manifest, Role};
+use crate::source::Json;
+use crate::source::visible::is_invisible;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -28,7 +30,8 @@ pub(super) fn manifest(name: &Arc<str>, given: types::Manifest, roles: Vec<Role>
             bad(format!("the id {}", quoted(&id))).hint("an id has lowercase letters, digits and hyphens: `near`")
         );
     }
-    if version.is_empty() || version.len() > MOST_NAME || version.chars().any(|c| c.is_control() || c.is_whitespace()) {
+    if version.is_empty() || version.len() > MOST_NAME || version.chars().any(|c| is_invisible(c) || c.is_whitespace())
+    {
         return Err(bad(format!("the version {}", quoted(&version))).hint("a version looks like `1.4.0`"));
     }
     let is_matcher = roles.contains(&Role::Matcher);
@@ -44,6 +47,9 @@ pub(super) fn manifest(name: &Arc<str>, given: types::Manifest, roles: Vec<Role>
         if !naming::is_matcher(&matcher.name) {
             return Err(bad(format!("a matcher named {}", quoted(&matcher.name)))
                 .hint("a name is a letter, then letters, digits and hyphens"));
+        }
+        if let Some(error) = matcher.argument_schema.as_deref().and_then(|schema| schema.parse::<Json>().err()) {
+            return Err(bad(format!("an `argument-schema` of `{}` that is not JSON: {error}", matcher.name)));
         }
         if !names.insert(&matcher.name) {
             return Err(bad(format!("two matchers named `{}`", matcher.name)));
