@@ -71,7 +71,10 @@ impl Methods {
         match &*request.method {
             "coprocess/handshake" => handshake(request),
             "mcp.initialize" => self.initialize(request.params()?).await,
-            "mcp.call" => self.call(request.params()?).await,
+            "mcp.call" => {
+                request.refuse_long_integers()?;
+                self.call(request.params()?).await
+            }
             "mcp.listTools" => self.list_tools(request.params()?).await,
             "mcp.listResources" => self.list_resources(request.params()?).await,
             "mcp.readResource" => self.read_resource(request.params()?).await,
