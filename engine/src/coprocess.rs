@@ -5,7 +5,7 @@
 //! the first of them; suites are planned and run by the engine itself, so that a verdict is the same in every language.
 //!
 //! The end comes with `mcp.shutdown`, with the end of stdin, with SIGTERM, or when nobody reads stdout any more: the servers
-//! are ended, and nothing is left behind.
+//! are ended, and nothing is left behind. What suites still have to take down runs before that, unless a signal came.
 
 mod cache;
 mod events;
@@ -66,10 +66,10 @@ pub fn serve(options: Options) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let output = Rc::new(Output::new()?);
-        let mut ending = ending(&output)?;
+        let (mut ending, mut signalled) = (ending(&output)?, signalled()?);
         let mut methods = Methods::new(options);
         converse(&mut Input::new()?, &output, &mut methods, &mut ending).await;
-        methods.close().await;
+        methods.close(&mut signalled).await;
         Ok(())
     })
 }
@@ -79,16 +79,26 @@ type Ending = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Ready when a signal came, or when nobody listens any more.
 fn ending(output: &Rc<Output>) -> std::io::Result<Ending> {
+    let signalled = signalled()?;
+    let output = output.clone();
+    Ok(Box::pin(async move {
+        tokio::select! {
+            () = signalled => {}
+            () = output.closed() => {}
+        }
+    }))
+}
+
+/// Ready when a signal came since this was called.
+fn signalled() -> std::io::Result<Ending> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
-    let output = output.clone();
     Ok(Box::pin(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
-            () = output.closed() => {}
         }
     }))
 }

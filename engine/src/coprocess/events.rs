@@ -112,9 +112,13 @@ impl Events {
         fresh
     }
 
-    /// A test that went wrong when nobody awaits its result any more.
-    pub(super) fn tell_failure(&self, event: &Event) {
+    /// A test that went wrong when nobody awaits its result any more, or that a signal spared.
+    pub(super) fn tell_failure(&self, event: &Event, interrupted: bool) {
         let Body::TestFinished(finished) = &event.body else { return };
+        if interrupted && finished.status == Status::Skipped {
+            let why = finished.reason.as_deref().unwrap_or_default();
+            self.tell(&format!("`{}` was skipped: {why}\n", finished.test.id));
+        }
         if matches!(finished.status, Status::Failed | Status::Faulted) {
             let why = finished.failures.first().map_or("", |failure| failure.message.as_str());
             self.tell(&format!("`{}` did not pass: {why}\n", finished.test.id));

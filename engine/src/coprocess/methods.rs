@@ -9,7 +9,7 @@ use super::suites::Suites;
 use super::upload::{self, Upload};
 use super::upstream::Upstream;
 use super::verdict::{clean, verdict};
-use super::{Options, PROTOCOL_VERSION};
+use super::{Ending, Options, PROTOCOL_VERSION};
 use crate::diagnostic::{Diagnostics, did_you_mean};
 use crate::mcp::cassette::{Cassette, Deck, Reel, Tape};
 use crate::source::Json;
@@ -106,9 +106,9 @@ impl Methods {
         self.upstream.listen().await;
     }
 
-    /// Ends everything, and writes what was recorded.
-    pub(super) async fn close(&mut self) {
-        self.suites.close(&mut self.events).await;
+    /// Ends everything, and writes what was recorded; a signal spares what suites still have to take down.
+    pub(super) async fn close(&mut self, signalled: &mut Ending) {
+        self.suites.close(&mut self.events, signalled).await;
         self.upstream.close().await;
         if let Err(refusal) = self.save_tape() {
             self.events.tell(&format!("error: {}\n", refusal.message));

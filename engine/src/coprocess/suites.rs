@@ -1,8 +1,8 @@
 //! Suites: planned for a framework that collects them, and run test by test with the engine's own verdict.
 
-use super::Planner;
 use super::events::Events;
 use super::frame::{Refusal, Reply};
+use super::{Ending, Planner};
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::mcp::cassette::Reel;
 use crate::plan::{FilePlan, Plan, Subject};
@@ -13,6 +13,7 @@ use crate::suite::Lane;
 use serde::Serialize;
 use serde_json::json;
 use std::path::Path;
+use std::pin::pin;
 
 /// What a path came to.
 pub struct Planned {
@@ -91,11 +92,31 @@ impl Suites {
         self.reel = reel;
     }
 
-    /// Ends everything, `after` included; what goes wrong there has nobody left to tell but stderr.
-    pub(super) async fn close(&mut self, events: &mut Events) {
+    /// Ends everything, `after` included; what goes wrong there has nobody left to tell but stderr. Once a signal came,
+    /// only the servers are ended.
+    pub(super) async fn close(&mut self, events: &mut Events, signalled: &mut Ending) {
+        let mut hurried = false;
         for file in &mut self.files {
-            for event in events.accept(file.finish().await) {
-                events.tell_failure(&event);
+            let interrupt = file.interrupter();
+            let mut finish = pin!(file.finish());
+            let finished = match hurried {
+                true => None,
+                false => tokio::select! {
+                    biased;
+                    () = &mut *signalled => None,
+                    happened = &mut finish => Some(happened),
+                },
+            };
+            let happened = match finished {
+                Some(happened) => happened,
+                None => {
+                    hurried = true;
+                    interrupt();
+                    finish.await
+                }
+            };
+            for event in events.accept(happened) {
+                events.tell_failure(&event, hurried);
             }
         }
         self.files.clear();
