@@ -155,6 +155,7 @@ impl Given {
             url: None,
             command: self.command.clone(),
             stand_in: None,
+            played: false,
             startup: None,
         }
     }

@@ -55,8 +55,9 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
     let added = env_files(&args.env_file, &process, &mut diagnostics);
     let environment = process.or(added.iter().cloned());
     let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    let (lenient, startup) = (args.lenient, args.startup);
-    let mut setting = Setting { lenient, working_dir, environment: environment.clone(), startup, ..Setting::default() };
+    let (lenient, startup, played) = (args.lenient, args.startup, args.played);
+    let mut setting = Setting { lenient, working_dir, startup, played, ..Setting::default() };
+    setting.environment = environment.clone();
     let mut config = load_config(args, &setting, &mut diagnostics);
     config.broken = diagnostics.has_errors();
     setting.lenient |= config.lenient;
