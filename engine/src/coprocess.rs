@@ -10,6 +10,7 @@
 mod cache;
 mod events;
 mod frame;
+mod heard;
 mod hidden;
 mod methods;
 mod params;
@@ -20,6 +21,7 @@ mod upstream;
 mod verdict;
 
 use crate::diagnostic::Diagnostics;
+use crate::source::Json;
 use crate::suite::server::Server;
 pub use cache::{clean_calls, place as calls_folder};
 use frame::{Refusal, Request, response};
@@ -40,7 +42,7 @@ pub const PROTOCOL_VERSION: u64 = 2;
 /// How a coprocess serves.
 pub struct Options {
     /// The server of direct calls, or why there is none; asked when the first of them comes.
-    pub server: Box<dyn FnMut() -> Result<Direct, String>>,
+    pub server: Source,
     /// Plans a suite file, or the suites of a folder.
     pub planner: Planner,
     /// Where results of calls are kept; `None` where there is no such folder.
@@ -55,10 +57,28 @@ pub struct Direct {
     pub server: Arc<Server>,
     /// Added to what it inherits.
     pub environment: Vec<(String, String)>,
+    /// Values that nothing may show, beside those of the server.
+    pub secrets: Vec<String>,
 }
 
-/// Reads config and suites of a path, and makes a plan of them.
-pub type Planner = Box<dyn FnMut(&str) -> Result<Planned, Diagnostics>>;
+impl Direct {
+    /// A server that is never started: a cassette plays it.
+    fn stand_in(name: &str) -> Direct {
+        let server = Server::from_command(&[name.to_owned()], PathBuf::from("."));
+        Direct { server: Arc::new(server), environment: Vec::new(), secrets: Vec::new() }
+    }
+
+    /// What results of its calls are kept under; nothing for a server that is a cassette.
+    fn identity(&self) -> Option<Json> {
+        self.server.cassette.is_none().then(|| self.server.identity(&self.environment))
+    }
+}
+
+/// Looks the server of direct calls up; `true` when it is played, so that it lacks nothing that only a start needs.
+pub type Source = Box<dyn FnMut(bool) -> Result<Direct, String>>;
+
+/// Reads config and suites of a path, and makes a plan of them; `true` when their servers are played.
+pub type Planner = Box<dyn FnMut(&str, bool) -> Result<Planned, Diagnostics>>;
 
 /// Serves one SDK to the end.
 pub fn serve(options: Options) -> std::io::Result<()> {
@@ -132,7 +152,7 @@ async fn converse(input: &mut Input, output: &Output, methods: &mut Methods, end
             },
         };
         let last = last && reply.is_ok();
-        let text = response(&id, &reply);
+        let text = response(&id, &reply.map_err(|refusal| methods.hide(refusal)));
         let written = tokio::select! {
             biased;
             written = output.write(&text) => written.is_ok(),

@@ -96,6 +96,11 @@ impl Events {
 
     /// Takes what happened; gives it back as reports show it.
     pub(super) fn accept(&mut self, posted: Vec<Posted>) -> Vec<Event> {
+        for happened in &posted {
+            if let What::Secret(value) = &happened.what {
+                self.hidden.add(std::slice::from_ref(value));
+            }
+        }
         self.collector.accept(posted);
         let fresh = std::mem::take(&mut *self.fresh.0.lock().unwrap_or_else(PoisonError::into_inner));
         for event in &fresh {
@@ -127,6 +132,6 @@ impl Events {
 
     /// Talk goes to stderr.
     pub(super) fn tell(&self, text: &str) {
-        let _ = io::stderr().lock().write_all(text.as_bytes());
+        let _ = io::stderr().lock().write_all(self.hidden.text(text).as_bytes());
     }
 }

@@ -125,7 +125,7 @@ impl Suites {
     /// Reads a path and takes what it holds in place of what was there before; the positions of its files.
     async fn load(&mut self, path: &str, events: &mut Events) -> Result<Vec<usize>, Refusal> {
         let Planned { plan, secrets, options, warnings } =
-            (self.planner)(path).map_err(|found| problems(path, &found))?;
+            (self.planner)(path, matches!(self.reel, Some(Reel::Replay(_)))).map_err(|found| problems(path, &found))?;
         events.hide(&secrets);
         if !warnings.is_empty() {
             events.tell(&warnings);
