@@ -62,23 +62,24 @@ pub struct Direct {
 }
 
 impl Direct {
-    /// A server that is never started: a cassette plays it.
-    fn stand_in(name: &str) -> Direct {
-        let server = Server::from_command(&[name.to_owned()], PathBuf::from("."));
-        Direct { server: Arc::new(server), environment: Vec::new(), secrets: Vec::new() }
-    }
-
     /// What results of its calls are kept under; nothing for a server that is a cassette.
     fn identity(&self) -> Option<Json> {
         self.server.cassette.is_none().then(|| self.server.identity(&self.environment))
     }
 }
 
-/// Looks the server of direct calls up; `true` when it is played, so that it lacks nothing that only a start needs.
-pub type Source = Box<dyn FnMut(bool) -> Result<Direct, String>>;
+/// Servers are played by a cassette: they need nothing that only a start needs.
+#[derive(Debug, Clone)]
+pub struct Played {
+    /// The one server that all of it was recorded with, which stands in where none is named.
+    pub server: Option<String>,
+}
 
-/// Reads config and suites of a path, and makes a plan of them; `true` when their servers are played.
-pub type Planner = Box<dyn FnMut(&str, bool) -> Result<Planned, Diagnostics>>;
+/// Looks the server of direct calls up.
+pub type Source = Box<dyn FnMut(Option<&Played>) -> Result<Direct, String>>;
+
+/// Reads config and suites of a path, and makes a plan of them.
+pub type Planner = Box<dyn FnMut(&str, Option<&Played>) -> Result<Planned, Diagnostics>>;
 
 /// Serves one SDK to the end.
 pub fn serve(options: Options) -> std::io::Result<()> {

@@ -4,7 +4,7 @@ use super::load::{Loaded, Settings, load, load_settings};
 use super::{BAD_INPUT, ExtensionArgs, FAILED, OK, SuiteArgs, Talk, screen};
 use crate::cache;
 use crate::config;
-use crate::coprocess::{self, Direct, Options, Planned};
+use crate::coprocess::{self, Direct, Options, Planned, Played};
 use crate::diagnostic::Diagnostics;
 use crate::extension::Reach;
 use crate::run;
@@ -98,7 +98,7 @@ struct Given {
 
 impl Given {
     /// The server of direct calls: that of the command line, or the one that the config names.
-    fn server(&self, played: bool) -> Result<Direct, String> {
+    fn server(&self, played: Option<&Played>) -> Result<Direct, String> {
         let cwd = std::env::current_dir().map_err(|error| format!("there is no working directory: {error}"))?;
         let given = match &self.args.server_url {
             Some(url) => Some(Arc::new(Server::from_url(url, cwd))),
@@ -114,14 +114,20 @@ impl Given {
             screen::tell(&warnings.render(false));
         }
         let sole = if let [sole] = config.servers.as_slice() { Some(sole) } else { None };
-        let server = given.or_else(|| config.server.as_ref().or(sole).cloned());
+        let played = played.and_then(|played| played.server.as_ref());
+        let stand_in = |name: &String| {
+            let named = config.servers.iter().find(|server| **server.key() == **name).cloned();
+            named.unwrap_or_else(|| Arc::new(Server::from_command(std::slice::from_ref(name), PathBuf::from("."))))
+        };
+        let defined = || config.server.as_ref().or(sole).cloned();
+        let server = given.or_else(defined).or_else(|| played.map(stand_in));
         let none =
             "there is no server to call: pass `--server-command` or `--server-url`, or a config that names exactly one";
         server.map(|server| Direct { server, environment, secrets }).ok_or_else(|| none.to_owned())
     }
 
     /// Reads config and suites of a path, as `mcptest run` does.
-    fn plan(&self, path: &str, played: bool, quiet: bool) -> Result<Planned, Diagnostics> {
+    fn plan(&self, path: &str, played: Option<&Played>, quiet: bool) -> Result<Planned, Diagnostics> {
         let config = self.args.config.clone().or_else(|| nearest_config(Path::new(path)));
         let loaded = load(&self.suites(vec![path.to_owned()], config, played), Vec::new());
         if loaded.diagnostics.has_errors() {
@@ -145,7 +151,7 @@ impl Given {
         Ok(Planned { plan: loaded.plan, secrets, options, warnings })
     }
 
-    fn suites(&self, paths: Vec<String>, config: Option<PathBuf>, played: bool) -> SuiteArgs {
+    fn suites(&self, paths: Vec<String>, config: Option<PathBuf>, played: Option<&Played>) -> SuiteArgs {
         let ExecArgs { var, env_file, lenient, extensions, .. } = &self.args;
         SuiteArgs {
             paths,
@@ -161,8 +167,8 @@ impl Given {
             lenient: *lenient,
             url: None,
             command: self.command.clone(),
-            stand_in: None,
-            played,
+            stand_in: played.and_then(|played| played.server.clone()),
+            played: played.is_some(),
             startup: None,
         }
     }

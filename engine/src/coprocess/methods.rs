@@ -9,7 +9,7 @@ use super::suites::Suites;
 use super::upload::{self, Upload};
 use super::upstream::Upstream;
 use super::verdict::{clean, verdict};
-use super::{Ending, Options, PROTOCOL_VERSION};
+use super::{Ending, Options, PROTOCOL_VERSION, Played};
 use crate::diagnostic::{Diagnostics, did_you_mean};
 use crate::mcp::cassette::{Cassette, Deck, Reel, Tape};
 use crate::source::Json;
@@ -188,7 +188,7 @@ impl Methods {
     /// The servers are ended: a recording begins with a handshake, and a replay has no server.
     async fn set_cassette(&mut self, CassetteMode { mode, path }: CassetteMode) -> Reply {
         let path = path.unwrap_or_else(|| PathBuf::from(CASSETTE));
-        let mut stand_in = None;
+        let mut played = None;
         let (reel, name) = match mode {
             Recording::Off => (None, "off"),
             Recording::Record => {
@@ -204,13 +204,13 @@ impl Methods {
                     let text = Diagnostics { list: vec![*problem] }.render(false);
                     Refusal::internal(text.trim_end().to_owned())
                 })?;
-                stand_in = cassette.sole_server().map(str::to_owned);
+                played = Some(Played { server: cassette.sole_server().map(str::to_owned) });
                 let deck = Deck::new(&path, cassette);
                 deck.hide(self.hidden.redact());
                 (Some(Reel::Replay(deck)), "replay")
             }
         };
-        self.end_servers(reel.clone(), stand_in).await?;
+        self.end_servers(reel.clone(), played).await?;
         self.tape = match reel {
             Some(Reel::Record(tape)) => Some(tape),
             _ => None,
@@ -219,9 +219,9 @@ impl Methods {
     }
 
     /// Those that are started from now on record or play; what was recorded before is written.
-    async fn end_servers(&mut self, reel: Option<Reel>, stand_in: Option<String>) -> Result<(), Refusal> {
-        self.upstream.set_reel(reel.clone(), stand_in).await;
-        self.suites.set_reel(reel, &mut self.events).await;
+    async fn end_servers(&mut self, reel: Option<Reel>, played: Option<Played>) -> Result<(), Refusal> {
+        self.upstream.set_reel(reel.clone(), played.clone()).await;
+        self.suites.set_reel(reel, played, &mut self.events).await;
         self.save_tape()
     }
 

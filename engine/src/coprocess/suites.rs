@@ -2,7 +2,7 @@
 
 use super::events::Events;
 use super::frame::{Refusal, Reply};
-use super::{Ending, Planner};
+use super::{Ending, Planner, Played};
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::mcp::cassette::Reel;
 use crate::plan::{FilePlan, Plan, Subject};
@@ -34,6 +34,7 @@ pub(super) struct Suites {
     /// The file whose servers are up.
     current: Option<usize>,
     reel: Option<Reel>,
+    played: Option<Played>,
 }
 
 #[derive(Serialize)]
@@ -48,7 +49,7 @@ struct Collected<'a> {
 
 impl Suites {
     pub(super) fn new(planner: Planner) -> Suites {
-        Suites { planner, files: Vec::new(), current: None, reel: None }
+        Suites { planner, files: Vec::new(), current: None, reel: None, played: None }
     }
 
     /// The tests of a suite file, or of every suite in a folder; read anew each time.
@@ -84,12 +85,12 @@ impl Suites {
     }
 
     /// Records or plays from now on; servers are started anew.
-    pub(super) async fn set_reel(&mut self, reel: Option<Reel>, events: &mut Events) {
+    pub(super) async fn set_reel(&mut self, reel: Option<Reel>, played: Option<Played>, events: &mut Events) {
         for file in &mut self.files {
             events.accept(file.rest().await);
             file.set_reel(reel.clone());
         }
-        self.reel = reel;
+        (self.reel, self.played) = (reel, played);
     }
 
     /// Ends everything, `after` included; what goes wrong there has nobody left to tell but stderr. Once a signal came,
@@ -125,7 +126,7 @@ impl Suites {
     /// Reads a path and takes what it holds in place of what was there before; the positions of its files.
     async fn load(&mut self, path: &str, events: &mut Events) -> Result<Vec<usize>, Refusal> {
         let Planned { plan, secrets, options, warnings } =
-            (self.planner)(path, matches!(self.reel, Some(Reel::Replay(_)))).map_err(|found| problems(path, &found))?;
+            (self.planner)(path, self.played.as_ref()).map_err(|found| problems(path, &found))?;
         events.hide(&secrets);
         if !warnings.is_empty() {
             events.tell(&warnings);

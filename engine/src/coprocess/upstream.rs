@@ -8,7 +8,7 @@ mod refusal;
 use super::frame::Refusal;
 use super::heard::{Heard, posted, secret};
 use super::hidden::Hidden;
-use super::{Direct, Source};
+use super::{Direct, Played, Source};
 use crate::event::{Body, Direction, Posted, SessionClosed, SessionOpened};
 use crate::mcp::cassette::Reel;
 use crate::mcp::connection::{Connection, Witness};
@@ -34,8 +34,7 @@ pub(super) struct Upstream {
     timeout: Option<Duration>,
     state: State,
     reel: Option<Reel>,
-    /// What stands in for a server that nobody names: the one that the cassette plays.
-    stand_in: Option<String>,
+    played: Option<Played>,
     hidden: Hidden,
     sessions: usize,
     happened: Vec<Posted>,
@@ -61,15 +60,14 @@ struct Link {
 impl Upstream {
     pub(super) fn new(source: Source, timeout: Option<Duration>, hidden: Hidden) -> Upstream {
         let happened = Vec::new();
-        let (reel, stand_in) = (None, None);
-        Upstream { source, timeout, state: State::Idle, reel, stand_in, hidden, sessions: 0, happened }
+        let (reel, played) = (None, None);
+        Upstream { source, timeout, state: State::Idle, reel, played, hidden, sessions: 0, happened }
     }
 
-    /// Records or plays from now on: the server is ended, and started anew when it is needed. A cassette of one server
-    /// needs nobody to say which.
-    pub(super) async fn set_reel(&mut self, reel: Option<Reel>, stand_in: Option<String>) {
+    /// Records or plays from now on: the server is ended, and started anew when it is needed.
+    pub(super) async fn set_reel(&mut self, reel: Option<Reel>, played: Option<Played>) {
         self.close().await;
-        (self.reel, self.stand_in) = (reel, stand_in);
+        (self.reel, self.played) = (reel, played);
     }
 
     /// What happened since the last look.
@@ -171,13 +169,8 @@ impl Upstream {
         }
     }
 
-    /// The server, as it is started; one that is played need not be known, nor what it is started with.
     fn direct(&mut self) -> Result<Direct, Refusal> {
-        let played = matches!(self.reel, Some(Reel::Replay(_)));
-        (self.source)(played).or_else(|why| match &self.stand_in {
-            Some(name) if played => Ok(Direct::stand_in(name)),
-            _ => Err(gone(Code::StartFailed, why, "")),
-        })
+        (self.source)(self.played.as_ref()).map_err(|why| gone(Code::StartFailed, why, ""))
     }
 
     async fn open(&mut self) -> Result<Link, Refusal> {

@@ -5,7 +5,7 @@ use crate::kit::{Place, fixture_server};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{Shutdown, TcpListener};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
@@ -28,7 +28,7 @@ fn script(results: &[(&str, &str)]) -> String {
 
 /// A coprocess for the config of a place, its stderr in `stderr.txt`.
 fn configured(place: &Place) -> Peer {
-    let mut command = place.command(&["exec", "--connection-server", "--config", "mcptest.yml"]);
+    let mut command = place.command(&["exec", "--connection-server"]);
     command.env("HELD", CANARY).env("MCPTEST_CACHE_DIR", place.path("cache"));
     let stderr = File::create(place.path("stderr.txt")).expect("a file");
     Peer::spawn_telling(command, stderr.into())
@@ -159,19 +159,24 @@ fn a_replay_needs_neither_a_server_nor_what_it_is_started_with() {
     peer.ask("mcp.cassette.set_mode", json!({"mode": "record", "path": "d.json"}));
     peer.call("echo", json!({"message": "hi"}));
     peer.end();
+    let suite = "tools: [{ it: echoes, tool: echo, args: { message: hi }, expect: { text: hi } }]\n";
+    place.write("a.test.mcp.yml", suite);
     let lacking = "name: demo\ncommand: ./gone\nargs: [\"--key=${NOPE}\"]\nenv: { TOKEN: \"${NOPE}\" }\n";
-    for config in ["", lacking, "url: \"${NOPE}\"\nheaders: { X: \"${NOPE}\" }\nauth: { bearerEnv: NOPE }\n"] {
-        place.write("mcptest.yml", config);
+    for config in [lacking, "url: \"${NOPE}\"\nheaders: { X: \"${NOPE}\" }\nauth: { bearerEnv: NOPE }\n", "gone"] {
+        std::fs::remove_file(place.path("mcptest.yml")).expect("a config");
+        if config != "gone" {
+            place.write("mcptest.yml", config);
+        }
         let mut peer = configured(&place);
         let answer = peer.call("echo", json!({"message": "hi"}));
         assert_eq!(answer["error"]["code"], -32001, "{answer}");
         peer.ask("mcp.cassette.set_mode", json!({"mode": "replay", "path": "d.json"}));
         let answer = peer.call("echo", json!({"message": "hi"}));
         assert_eq!(answer["result"]["text"], "hi", "{config}: {answer}");
+        let answer = peer.ask("mcp.suite.run", json!({"id": "a.test.mcp.yml#tools/echoes"}));
+        assert_eq!(answer["result"]["status"], "passed", "{config}: {answer}");
         peer.end();
     }
-    let suite = "tools: [{ it: echoes, tool: echo, args: { message: hi }, expect: { text: hi } }]\n";
-    place.write("a.test.mcp.yml", suite);
     place.write("mcptest.yml", lacking);
     let ran = place.mcptest(&["run", "--replay", "d.json"]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
@@ -298,6 +303,12 @@ fn one_socket_can_be_both_ends() {
         let answer: Value = serde_json::from_str(&lines.next().expect("an answer").expect("text")).expect("JSON");
         assert_eq!(answer["result"]["text"], "hi", "{answer}");
     }
+    // What was asked before the end of stdin is answered, though it is the end of half of stdout too.
+    let slow =
+        json!({"jsonrpc": "2.0", "id": 4, "method": "mcp.call", "params": {"tool": "sleep", "arguments": {"ms": 300}}});
+    (&ours).write_all(format!("{slow}\n").as_bytes()).expect("the binary reads");
+    ours.shutdown(Shutdown::Write).expect("a half that is open");
+    assert!(lines.next().expect("an answer").expect("text").contains("slept"));
     drop((ours, lines));
     assert_eq!(child.wait().expect("it ends").code(), Some(0));
 }
