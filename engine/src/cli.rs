@@ -191,6 +191,9 @@ struct SuiteArgs {
     /// The server that stands in where none is defined: the one that a cassette plays.
     #[arg(skip)]
     stand_in: Option<String>,
+    /// The servers are played, so that nothing may be missing that only a start needs.
+    #[arg(skip)]
+    played: bool,
     /// `--startup-timeout`, where servers are started.
     #[arg(skip)]
     startup: Option<Duration>,

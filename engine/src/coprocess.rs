@@ -5,11 +5,12 @@
 //! the first of them; suites are planned and run by the engine itself, so that a verdict is the same in every language.
 //!
 //! The end comes with `mcp.shutdown`, with the end of stdin, with SIGTERM, or when nobody reads stdout any more: the servers
-//! are ended, and nothing is left behind.
+//! are ended, and nothing is left behind. What suites still have to take down runs before that, unless a signal came.
 
 mod cache;
 mod events;
 mod frame;
+mod heard;
 mod hidden;
 mod methods;
 mod params;
@@ -20,6 +21,7 @@ mod upstream;
 mod verdict;
 
 use crate::diagnostic::Diagnostics;
+use crate::source::Json;
 use crate::suite::server::Server;
 pub use cache::{clean_calls, place as calls_folder};
 use frame::{Refusal, Request, response};
@@ -40,7 +42,7 @@ pub const PROTOCOL_VERSION: u64 = 2;
 /// How a coprocess serves.
 pub struct Options {
     /// The server of direct calls, or why there is none; asked when the first of them comes.
-    pub server: Box<dyn FnMut() -> Result<Direct, String>>,
+    pub server: Source,
     /// Plans a suite file, or the suites of a folder.
     pub planner: Planner,
     /// Where results of calls are kept; `None` where there is no such folder.
@@ -55,10 +57,29 @@ pub struct Direct {
     pub server: Arc<Server>,
     /// Added to what it inherits.
     pub environment: Vec<(String, String)>,
+    /// Values that nothing may show, beside those of the server.
+    pub secrets: Vec<String>,
 }
 
+impl Direct {
+    /// What results of its calls are kept under; nothing for a server that is a cassette.
+    fn identity(&self) -> Option<Json> {
+        self.server.cassette.is_none().then(|| self.server.identity(&self.environment))
+    }
+}
+
+/// Servers are played by a cassette: they need nothing that only a start needs.
+#[derive(Debug, Clone)]
+pub struct Played {
+    /// The one server that all of it was recorded with, which stands in where none is named.
+    pub server: Option<String>,
+}
+
+/// Looks the server of direct calls up.
+pub type Source = Box<dyn FnMut(Option<&Played>) -> Result<Direct, String>>;
+
 /// Reads config and suites of a path, and makes a plan of them.
-pub type Planner = Box<dyn FnMut(&str) -> Result<Planned, Diagnostics>>;
+pub type Planner = Box<dyn FnMut(&str, Option<&Played>) -> Result<Planned, Diagnostics>>;
 
 /// Serves one SDK to the end.
 pub fn serve(options: Options) -> std::io::Result<()> {
@@ -66,10 +87,10 @@ pub fn serve(options: Options) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let output = Rc::new(Output::new()?);
-        let mut ending = ending(&output)?;
+        let (mut ending, mut signalled) = (ending(&output)?, signalled()?);
         let mut methods = Methods::new(options);
         converse(&mut Input::new()?, &output, &mut methods, &mut ending).await;
-        methods.close().await;
+        methods.close(&mut signalled).await;
         Ok(())
     })
 }
@@ -79,16 +100,26 @@ type Ending = Pin<Box<dyn Future<Output = ()>>>;
 
 /// Ready when a signal came, or when nobody listens any more.
 fn ending(output: &Rc<Output>) -> std::io::Result<Ending> {
+    let signalled = signalled()?;
+    let output = output.clone();
+    Ok(Box::pin(async move {
+        tokio::select! {
+            () = signalled => {}
+            () = output.closed() => {}
+        }
+    }))
+}
+
+/// Ready when a signal came since this was called.
+fn signalled() -> std::io::Result<Ending> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hangup = signal(SignalKind::hangup())?;
-    let output = output.clone();
     Ok(Box::pin(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
             _ = hangup.recv() => {}
-            () = output.closed() => {}
         }
     }))
 }
@@ -122,7 +153,7 @@ async fn converse(input: &mut Input, output: &Output, methods: &mut Methods, end
             },
         };
         let last = last && reply.is_ok();
-        let text = response(&id, &reply);
+        let text = response(&id, &reply.map_err(|refusal| methods.hide(refusal)));
         let written = tokio::select! {
             biased;
             written = output.write(&text) => written.is_ok(),

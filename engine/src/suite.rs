@@ -218,4 +218,6 @@ pub struct Setting {
     pub shutdown: Grace,
     /// How long servers may take to start whose definitions do not say, when that is not the default.
     pub startup: Option<Duration>,
+    /// No server is started, for a cassette plays it: what only a start needs may be missing.
+    pub played: bool,
 }

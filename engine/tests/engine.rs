@@ -27,6 +27,8 @@ mod cassettes;
 mod coprocess;
 #[path = "engine/demo_http.rs"]
 mod demo_http;
+#[path = "engine/direct.rs"]
+mod direct;
 #[path = "engine/discover.rs"]
 mod discover;
 #[path = "engine/eras.rs"]

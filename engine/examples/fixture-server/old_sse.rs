@@ -43,10 +43,11 @@ impl Stream {
             "sse-elsewhere" => format!("http://localhost:{port}/messages"),
             _ => "messages?session=1&back=http://example.com/".to_owned(),
         };
+        // Kept before it is told of: the first message may come while the rest of this still runs.
+        let mut open = self.0.lock().expect("a stream");
+        *open = Some(stream.try_clone()?);
         stream.write_all(EVENTS_UNTIL_CLOSED)?;
-        stream.write_all(format!("event: endpoint\ndata: {to}\n\n").as_bytes())?;
-        *self.0.lock().expect("a stream") = Some(stream.try_clone()?);
-        Ok(())
+        stream.write_all(format!("event: endpoint\ndata: {to}\n\n").as_bytes())
     }
 
     fn say(&self, message: &str) -> std::io::Result<()> {

@@ -9,7 +9,7 @@
 use super::client::{Seen, ServerArgs, converse};
 use super::{BAD_INPUT, FAILED, OK, Talk, screen};
 use crate::mcp::fault::{Code, Fault};
-use crate::mcp::lifecycle;
+use crate::mcp::{input, lifecycle};
 use crate::source::Json;
 use clap::Args;
 use serde_json::{Map, json};
@@ -75,7 +75,12 @@ pub(super) fn call(args: &CallArgs, talk: &Talk) -> u8 {
                 OK
             }
         };
-        let failed = is_error || body.get("isError").is_some_and(|failed| failed == true);
+        let modern = conversation.connection.modern().is_some();
+        let unfit = modern.then(|| input::unfit(&method, &answer)).flatten();
+        if let Some(why) = &unfit {
+            screen::tell(&format!("error: {}\n", redactor.text(why)));
+        }
+        let failed = is_error || unfit.is_some() || body.get("isError").is_some_and(|failed| failed == true);
         Ok(if failed { FAILED } else { printed })
     })
 }

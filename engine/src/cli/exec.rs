@@ -1,16 +1,16 @@
 //! `mcptest exec --connection-server`: the coprocess of an SDK.
 
-use super::load::{Loaded, load, load_settings};
+use super::load::{Loaded, Settings, load, load_settings};
 use super::{BAD_INPUT, ExtensionArgs, FAILED, OK, SuiteArgs, Talk, screen};
 use crate::cache;
 use crate::config;
-use crate::coprocess::{self, Direct, Options, Planned};
+use crate::coprocess::{self, Direct, Options, Planned, Played};
 use crate::diagnostic::Diagnostics;
 use crate::extension::Reach;
 use crate::run;
 use crate::suite::server::Server;
 use clap::Args;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -56,15 +56,16 @@ pub(super) fn exec(args: ExecArgs, talk: &Talk) -> u8 {
     };
     let timeout = args.timeout;
     let quiet = talk.quiet;
-    let given = Rc::new(Given { args, command, reaches: RefCell::default() });
+    let (told, reaches) = (Cell::new(talk.quiet), RefCell::default());
+    let given = Rc::new(Given { args, command, told, reaches });
     let served = coprocess::serve(Options {
         server: {
             let given = given.clone();
-            Box::new(move || given.server())
+            Box::new(move |played| given.server(played))
         },
         planner: {
             let given = given.clone();
-            Box::new(move |path| given.plan(path, quiet))
+            Box::new(move |path, played| given.plan(path, played, quiet))
         },
         cache: cache::folder(&|name| std::env::var(name).ok()).map(|root| coprocess::calls_folder(&root)),
         timeout,
@@ -89,34 +90,46 @@ fn split(command: &str) -> Result<Vec<String>, String> {
 struct Given {
     args: ExecArgs,
     command: Vec<String>,
+    /// Whether the warnings of the config were told, or nobody wants them.
+    told: Cell<bool>,
     /// What the plans use, until the end: a plugin is a process.
     reaches: RefCell<Vec<Reach>>,
 }
 
 impl Given {
     /// The server of direct calls: that of the command line, or the one that the config names.
-    fn server(&self) -> Result<Direct, String> {
+    fn server(&self, played: Option<&Played>) -> Result<Direct, String> {
         let cwd = std::env::current_dir().map_err(|error| format!("there is no working directory: {error}"))?;
         let given = match &self.args.server_url {
             Some(url) => Some(Arc::new(Server::from_url(url, cwd))),
             None => (!self.command.is_empty()).then(|| Arc::new(Server::from_command(&self.command, cwd))),
         };
         if let Some(server) = given.clone().filter(|_| self.args.env_file.is_empty()) {
-            return Ok(Direct { server, environment: Vec::new() });
+            return Ok(Direct { server, environment: Vec::new(), secrets: Vec::new() });
         }
-        let (config, environment) = load_settings(&self.suites(Vec::new(), self.args.config.clone()))
-            .map_err(|problems| problems.render(false).trim_end().to_owned())?;
+        let settings = load_settings(&self.suites(Vec::new(), self.args.config.clone(), played));
+        let settings = settings.map_err(|problems| problems.render(false).trim_end().to_owned())?;
+        let Settings { config, added: environment, secrets, warnings } = settings;
+        if !self.told.replace(true) {
+            screen::tell(&warnings.render(false));
+        }
         let sole = if let [sole] = config.servers.as_slice() { Some(sole) } else { None };
-        let server = given.or_else(|| config.server.as_ref().or(sole).cloned());
+        let played = played.and_then(|played| played.server.as_ref());
+        let stand_in = |name: &String| {
+            let named = config.servers.iter().find(|server| **server.key() == **name).cloned();
+            named.unwrap_or_else(|| Arc::new(Server::from_command(std::slice::from_ref(name), PathBuf::from("."))))
+        };
+        let defined = || config.server.as_ref().or(sole).cloned();
+        let server = given.or_else(defined).or_else(|| played.map(stand_in));
         let none =
             "there is no server to call: pass `--server-command` or `--server-url`, or a config that names exactly one";
-        server.map(|server| Direct { server, environment }).ok_or_else(|| none.to_owned())
+        server.map(|server| Direct { server, environment, secrets }).ok_or_else(|| none.to_owned())
     }
 
     /// Reads config and suites of a path, as `mcptest run` does.
-    fn plan(&self, path: &str, quiet: bool) -> Result<Planned, Diagnostics> {
+    fn plan(&self, path: &str, played: Option<&Played>, quiet: bool) -> Result<Planned, Diagnostics> {
         let config = self.args.config.clone().or_else(|| nearest_config(Path::new(path)));
-        let loaded = load(&self.suites(vec![path.to_owned()], config), Vec::new());
+        let loaded = load(&self.suites(vec![path.to_owned()], config, played), Vec::new());
         if loaded.diagnostics.has_errors() {
             loaded.reach.close();
             return Err(loaded.diagnostics);
@@ -138,7 +151,7 @@ impl Given {
         Ok(Planned { plan: loaded.plan, secrets, options, warnings })
     }
 
-    fn suites(&self, paths: Vec<String>, config: Option<PathBuf>) -> SuiteArgs {
+    fn suites(&self, paths: Vec<String>, config: Option<PathBuf>, played: Option<&Played>) -> SuiteArgs {
         let ExecArgs { var, env_file, lenient, extensions, .. } = &self.args;
         SuiteArgs {
             paths,
@@ -154,7 +167,8 @@ impl Given {
             lenient: *lenient,
             url: None,
             command: self.command.clone(),
-            stand_in: None,
+            stand_in: played.and_then(|played| played.server.clone()),
+            played: played.is_some(),
             startup: None,
         }
     }

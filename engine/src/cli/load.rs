@@ -55,8 +55,9 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
     let added = env_files(&args.env_file, &process, &mut diagnostics);
     let environment = process.or(added.iter().cloned());
     let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    let (lenient, startup) = (args.lenient, args.startup);
-    let mut setting = Setting { lenient, working_dir, environment: environment.clone(), startup, ..Setting::default() };
+    let (lenient, startup, played) = (args.lenient, args.startup, args.played);
+    let mut setting = Setting { lenient, working_dir, startup, played, ..Setting::default() };
+    setting.environment = environment.clone();
     let mut config = load_config(args, &setting, &mut diagnostics);
     config.broken = diagnostics.has_errors();
     setting.lenient |= config.lenient;
@@ -136,16 +137,32 @@ pub(super) fn load_while(args: &SuiteArgs, reporters: Vec<String>, meanwhile: Op
     Loaded { config, plan, diagnostics, added, environment, missing, reach, notices, reporters, reporting }
 }
 
-/// The config alone, and what `--env-file` adds to what servers inherit.
-pub(super) fn load_settings(args: &SuiteArgs) -> Result<(Config, Vec<(String, String)>), Diagnostics> {
+/// The config alone, and what goes with it.
+pub(super) struct Settings {
+    pub(super) config: Config,
+    /// What `--env-file` adds to what servers inherit.
+    pub(super) added: Vec<(String, String)>,
+    /// What the config calls secret.
+    pub(super) secrets: Vec<String>,
+    /// What is worth knowing.
+    pub(super) warnings: Diagnostics,
+}
+
+/// Loads the config alone.
+pub(super) fn load_settings(args: &SuiteArgs) -> Result<Settings, Diagnostics> {
     let mut diagnostics = Diagnostics::default();
     let process = Environment::of_process();
     let added = env_files(&args.env_file, &process, &mut diagnostics);
     let environment = process.or(added.iter().cloned());
     let working_dir = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
-    let setting = Setting { lenient: args.lenient, working_dir, environment, ..Setting::default() };
+    let (lenient, played) = (args.lenient, args.played);
+    let setting = Setting { lenient, working_dir, environment, played, ..Setting::default() };
     let config = load_config(args, &setting, &mut diagnostics);
-    if diagnostics.has_errors() { Err(diagnostics) } else { Ok((config, added)) }
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let secrets = config.secrets.iter().filter_map(|name| setting.environment.get(name).map(str::to_owned)).collect();
+    Ok(Settings { config, added, secrets, warnings: diagnostics })
 }
 
 /// The suites without what extensions say; `None` when a transform has to say it first.

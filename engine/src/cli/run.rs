@@ -19,6 +19,7 @@ pub(super) fn run(mut args: RunArgs, talk: &Talk) -> u8 {
     // A cassette of one server needs nobody to say which; what is wrong with it is told once the suites are known.
     let played = args.replay.as_ref().and_then(|path| Cassette::load(path).ok());
     args.suites.startup = args.startup_timeout;
+    args.suites.played = args.replay.is_some();
     args.suites.stand_in = played.and_then(|cassette| cassette.sole_server().map(str::to_owned));
     let jobs = args.jobs.into();
     let mut early = None;

@@ -1,7 +1,7 @@
 //! Results of calls that may be repeated, kept between sessions in a folder that only its user can read.
 //!
 //! ```text
-//! CACHE/calls/3f…a9.json    {"command": "node server.js", "tool": "search", "arguments": {…}, "result": {…}}
+//! CACHE/calls/3f…a9.json    {"server": {"command": "node server.js", …}, "tool": "search", "arguments": {…}, "result": {…}}
 //! ```
 //!
 //! Only a tool that the server marks read-only or idempotent is kept, and only when it succeeded. A hit needs no server.
@@ -92,15 +92,15 @@ impl Cache {
     }
 
     /// A kept result.
-    pub(super) fn get(&self, command: &str, tool: &str, arguments: &Map<String, Json>) -> Option<String> {
+    pub(super) fn get(&self, server: &Json, tool: &str, arguments: &Map<String, Json>) -> Option<String> {
         if !matches!(self.mode, Mode::Read | Mode::Readwrite) {
             return None;
         }
-        let text = std::fs::read_to_string(self.file(command, tool, arguments)?).ok()?;
+        let text = std::fs::read_to_string(self.file(server, tool, arguments)?).ok()?;
         let entry: Json = serde_json::from_str(&text).ok()?;
         // The name of a file is a digest; what it is of stands inside.
         let same =
-            entry["command"] == command && entry["tool"] == tool && entry["arguments"] == Json::from(arguments.clone());
+            entry["server"] == *server && entry["tool"] == tool && entry["arguments"] == Json::from(arguments.clone());
         same.then(|| entry["result"].to_string())
     }
 
@@ -110,15 +110,15 @@ impl Cache {
     }
 
     /// Keeps a result; one that cannot be kept is asked for again next time.
-    pub(super) fn put(&self, command: &str, tool: &str, arguments: &Map<String, Json>, result: &str) {
+    pub(super) fn put(&self, server: &Json, tool: &str, arguments: &Map<String, Json>, result: &str) {
         let result: Json = serde_json::from_str(result).unwrap_or_default();
         let failed = result.get("isError").is_some_and(|error| error == true);
         let repeatable = self.repeatable.as_ref().is_some_and(|tools| tools.iter().any(|name| name == tool));
         if failed || !repeatable || !self.writes() {
             return;
         }
-        let entry = json!({ "command": command, "tool": tool, "arguments": arguments, "result": result });
-        let (Some(folder), Some(file)) = (&self.folder, self.file(command, tool, arguments)) else { return };
+        let entry = json!({ "server": server, "tool": tool, "arguments": arguments, "result": result });
+        let (Some(folder), Some(file)) = (&self.folder, self.file(server, tool, arguments)) else { return };
         // Written aside and moved: two sessions may keep the same result at once.
         let written = tempfile::Builder::new().prefix(ASIDE).tempfile_in(folder).and_then(|mut aside| {
             aside.write_all(entry.to_string().as_bytes())?;
@@ -127,10 +127,10 @@ impl Cache {
         drop(written);
     }
 
-    fn file(&self, command: &str, tool: &str, arguments: &Map<String, Json>) -> Option<PathBuf> {
+    fn file(&self, server: &Json, tool: &str, arguments: &Map<String, Json>) -> Option<PathBuf> {
         let mut sorted: Vec<_> = arguments.iter().collect();
         sorted.sort_by_key(|(key, _)| *key);
-        let key = json!([command, tool, sorted]).to_string();
+        let key = json!([server, tool, sorted]).to_string();
         let digest = Sha256::digest(key.as_bytes());
         let name: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
         Some(self.folder.as_ref()?.join(format!("{name}.json")))

@@ -96,6 +96,11 @@ impl Events {
 
     /// Takes what happened; gives it back as reports show it.
     pub(super) fn accept(&mut self, posted: Vec<Posted>) -> Vec<Event> {
+        for happened in &posted {
+            if let What::Secret(value) = &happened.what {
+                self.hidden.add(std::slice::from_ref(value));
+            }
+        }
         self.collector.accept(posted);
         let fresh = std::mem::take(&mut *self.fresh.0.lock().unwrap_or_else(PoisonError::into_inner));
         for event in &fresh {
@@ -112,9 +117,13 @@ impl Events {
         fresh
     }
 
-    /// A test that went wrong when nobody awaits its result any more.
-    pub(super) fn tell_failure(&self, event: &Event) {
+    /// A test that went wrong when nobody awaits its result any more, or that a signal spared.
+    pub(super) fn tell_failure(&self, event: &Event, interrupted: bool) {
         let Body::TestFinished(finished) = &event.body else { return };
+        if interrupted && finished.status == Status::Skipped {
+            let why = finished.reason.as_deref().unwrap_or_default();
+            self.tell(&format!("`{}` was skipped: {why}\n", finished.test.id));
+        }
         if matches!(finished.status, Status::Failed | Status::Faulted) {
             let why = finished.failures.first().map_or("", |failure| failure.message.as_str());
             self.tell(&format!("`{}` did not pass: {why}\n", finished.test.id));
@@ -123,6 +132,6 @@ impl Events {
 
     /// Talk goes to stderr.
     pub(super) fn tell(&self, text: &str) {
-        let _ = io::stderr().lock().write_all(text.as_bytes());
+        let _ = io::stderr().lock().write_all(self.hidden.text(text).as_bytes());
     }
 }

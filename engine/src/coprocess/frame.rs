@@ -9,6 +9,7 @@
 //! Both shapes are closed: a request with any other field is refused. What cannot be read is refused with the id that it
 //! carries, where it carries one, and `null` otherwise; the session goes on.
 
+use crate::reporter::text::cut_middle;
 use crate::source::Json;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -30,6 +31,8 @@ pub(super) const UPSTREAM_ERROR: i64 = -32000;
 /// There is no server under test to talk to: it did not start, or it is gone.
 pub(super) const UPSTREAM_GONE: i64 = -32001;
 
+/// How much of a number a message shows.
+const MOST_DIGITS: usize = 40;
 /// The fields of a request.
 const FIELDS: [&str; 4] = ["jsonrpc", "id", "method", "params"];
 
@@ -101,6 +104,19 @@ impl<'a> Request<'a> {
         }
     }
 
+    /// Refuses whole numbers that would change on their way: nothing here holds more than 64 bits.
+    pub(super) fn refuse_long_integers(&self) -> Result<(), Refusal> {
+        match self.params.and_then(|params| long_integer(params.get())) {
+            Some(number) => Err(Refusal::params(format!(
+                "the params of `{}` hold the number {}, which has more than 64 bits and would change on its way; \
+                 pass it as a text",
+                self.method,
+                cut_middle(number, MOST_DIGITS)
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// The params, as the method takes them: an object with no field but its own; none is an empty one.
     pub(super) fn params<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         let text = self.params.map_or("{}", |params| params.get());
@@ -112,9 +128,25 @@ impl<'a> Request<'a> {
     }
 }
 
+/// The one field of a request that a refusal needs.
+#[derive(Deserialize)]
+struct Addressed<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+}
+
 /// JSON, but no request: says why, and whom it may be answered to.
 fn refuse(text: &str, otherwise: &str) -> (String, Refusal) {
-    let value: Json = serde_json::from_str(text).unwrap_or_default();
+    let value: Json = match serde_json::from_str(text) {
+        Ok(value) => value,
+        // JSON as its grammar goes, and nothing that can be held: half a character, or nested too deep.
+        Err(error) => {
+            let id = serde_json::from_str::<Addressed<'_>>(text).ok().and_then(|addressed| addressed.id);
+            let id = id.map(|id| id.get().to_owned()).filter(|id| is_id(id));
+            let why = format!("the request cannot be read: {}", plain(&error));
+            return (id.unwrap_or_else(|| "null".into()), Refusal::new(INVALID_REQUEST, why));
+        }
+    };
     let id = value.get("id").map(Json::to_string).filter(|id| is_id(id));
     let why = match &value {
         Json::Object(fields) => match fields.keys().find(|key| !FIELDS.contains(&key.as_str())) {
@@ -128,6 +160,34 @@ fn refuse(text: &str, otherwise: &str) -> (String, Refusal) {
         _ => "a request is a JSON object".into(),
     };
     (id.unwrap_or_else(|| "null".into()), Refusal::new(INVALID_REQUEST, why))
+}
+
+/// The first whole number of a JSON text that does not fit into 64 bits.
+fn long_integer(text: &str) -> Option<&str> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while at < bytes.len() {
+        let start = at;
+        match bytes[at] {
+            b'"' => {
+                at += 1;
+                while at < bytes.len() && bytes[at] != b'"' {
+                    at += if bytes[at] == b'\\' { 2 } else { 1 };
+                }
+                at += 1;
+            }
+            b'-' | b'0'..=b'9' => {
+                at += bytes[at..].iter().take_while(|byte| b"+-.0123456789Ee".contains(byte)).count();
+                let number = &text[start..at];
+                let fits = number.parse::<i64>().is_ok() || number.parse::<u64>().is_ok();
+                if !fits && !number.contains(['.', 'e', 'E']) {
+                    return Some(number);
+                }
+            }
+            _ => at += 1,
+        }
+    }
+    None
 }
 
 fn is_id(text: &str) -> bool {
@@ -180,6 +240,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":null,"method":"a"}"#, "null", INVALID_REQUEST, "an `id`"),
             (r#"{"jsonrpc":"2.0","id":{},"method":"a"}"#, "null", INVALID_REQUEST, "an `id`"),
             (r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"a"}"#, "2", INVALID_REQUEST, "duplicate field `id`"),
+            (r#"{"jsonrpc":"2.0","id":7,"method":"a\ud800"}"#, "7", INVALID_REQUEST, "cannot be read: "),
             ("[]", "null", INVALID_REQUEST, "a batch"),
             (r#" ["2.0", 1, "mcp.shutdown", {}]"#, "null", INVALID_REQUEST, "a batch"),
             ("7", "null", INVALID_REQUEST, "a JSON object"),
@@ -191,6 +252,19 @@ mod tests {
             assert!(message.contains(why), "{line}: {message}");
         }
         assert_eq!(Request::read(b"\"\xff\"").unwrap_err().1.code, PARSE_ERROR);
+    }
+
+    #[test]
+    fn whole_numbers_that_would_change_are_found() {
+        for fits in
+            ["18446744073709551615", "-9223372036854775808", "[1e400, 1.5, -0, 0]", r#"{"1\"99999999999999999999":1}"#]
+        {
+            assert_eq!(long_integer(fits), None, "{fits}");
+        }
+        for long in ["18446744073709551616", "-9223372036854775809"] {
+            assert_eq!(long_integer(long), Some(long));
+            assert_eq!(long_integer(&format!(r#"{{"a": ["\\", {long}]}}"#)), Some(long));
+        }
     }
 
     #[test]

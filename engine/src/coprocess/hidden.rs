@@ -1,14 +1,15 @@
-//! What no event and no cassette shows: known bit by bit, as configs are read.
+//! What nothing that leaves the engine shows, be it an event, a cassette or an error: known bit by bit, as configs are read.
 
+use super::frame::Refusal;
 use crate::event::redact::Redactor;
 use crate::mcp::cassette::Redact;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The session's secrets.
-#[derive(Clone, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Hidden(Arc<Mutex<Known>>);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Known {
     secrets: Vec<String>,
     redactor: Arc<Redactor>,
@@ -31,9 +32,27 @@ impl Hidden {
     pub(super) fn redact(&self) -> Redact {
         let hidden = self.clone();
         Arc::new(move |value, learnt| {
-            let redactor = hidden.lock().redactor.clone();
-            redactor.json_with(value, learnt);
+            hidden.redactor().json_with(value, learnt);
         })
+    }
+
+    /// A text as it may be shown.
+    pub(super) fn text(&self, text: &str) -> String {
+        self.redactor().text(text).into_owned()
+    }
+
+    /// A refusal as it may be shown: servers tell on stderr, in errors and in bodies what they were told.
+    pub(super) fn refusal(&self, mut refusal: Refusal) -> Refusal {
+        let redactor = self.redactor();
+        refusal.message = redactor.text(&refusal.message).into_owned();
+        if let Some(data) = &mut refusal.data {
+            redactor.json(data);
+        }
+        refusal
+    }
+
+    fn redactor(&self) -> Arc<Redactor> {
+        self.lock().redactor.clone()
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {

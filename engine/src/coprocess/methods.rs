@@ -9,7 +9,7 @@ use super::suites::Suites;
 use super::upload::{self, Upload};
 use super::upstream::Upstream;
 use super::verdict::{clean, verdict};
-use super::{Options, PROTOCOL_VERSION};
+use super::{Ending, Options, PROTOCOL_VERSION, Played};
 use crate::diagnostic::{Diagnostics, did_you_mean};
 use crate::mcp::cassette::{Cassette, Deck, Reel, Tape};
 use crate::source::Json;
@@ -71,7 +71,10 @@ impl Methods {
         match &*request.method {
             "coprocess/handshake" => handshake(request),
             "mcp.initialize" => self.initialize(request.params()?).await,
-            "mcp.call" => self.call(request.params()?).await,
+            "mcp.call" => {
+                request.refuse_long_integers()?;
+                self.call(request.params()?).await
+            }
             "mcp.listTools" => self.list_tools(request.params()?).await,
             "mcp.listResources" => self.list_resources(request.params()?).await,
             "mcp.readResource" => self.read_resource(request.params()?).await,
@@ -93,6 +96,11 @@ impl Methods {
         }
     }
 
+    /// A refusal as it may leave the engine.
+    pub(super) fn hide(&self, refusal: Refusal) -> Refusal {
+        self.hidden.refusal(refusal)
+    }
+
     /// Takes down what happened during a request, once nobody waits for its answer any more.
     pub(super) fn take_down(&mut self) {
         self.events.accept(self.upstream.take_events());
@@ -103,9 +111,9 @@ impl Methods {
         self.upstream.listen().await;
     }
 
-    /// Ends everything, and writes what was recorded.
-    pub(super) async fn close(&mut self) {
-        self.suites.close(&mut self.events).await;
+    /// Ends everything, and writes what was recorded; a signal spares what suites still have to take down.
+    pub(super) async fn close(&mut self, signalled: &mut Ending) {
+        self.suites.close(&mut self.events, signalled).await;
         self.upstream.close().await;
         if let Err(refusal) = self.save_tape() {
             self.events.tell(&format!("error: {}\n", refusal.message));
@@ -120,18 +128,19 @@ impl Methods {
 
     async fn call(&mut self, Call { tool, arguments }: Call) -> Reply {
         let arguments = arguments.unwrap_or_default();
-        if self.cache.mode != cache::Mode::Off {
-            return self.call_with_cache(&tool, arguments).await;
+        if self.cache.mode != cache::Mode::Off
+            && let Some(server) = self.upstream.identity()?
+        {
+            return self.call_with_cache(&server, &tool, arguments).await;
         }
         let begun = Instant::now();
         let answer = self.upstream.request("tools/call", Some(tool_call(&tool, arguments))).await?;
         verdict(&clean(&answer)?, begun.elapsed())
     }
 
-    async fn call_with_cache(&mut self, tool: &str, arguments: Map<String, Json>) -> Reply {
+    async fn call_with_cache(&mut self, server: &Json, tool: &str, arguments: Map<String, Json>) -> Reply {
         let begun = Instant::now();
-        let command = self.upstream.command()?;
-        if let Some(kept) = self.cache.get(&command, tool, &arguments) {
+        if let Some(kept) = self.cache.get(server, tool, &arguments) {
             return verdict(&kept, begun.elapsed());
         }
         if self.cache.writes() && self.cache.repeatable.is_none() {
@@ -143,7 +152,7 @@ impl Methods {
         let answer = self.upstream.request("tools/call", Some(tool_call(tool, arguments.clone()))).await?;
         let took = begun.elapsed();
         let result = clean(&answer)?;
-        self.cache.put(&command, tool, &arguments, &result);
+        self.cache.put(server, tool, &arguments, &result);
         verdict(&result, took)
     }
 
@@ -179,6 +188,7 @@ impl Methods {
     /// The servers are ended: a recording begins with a handshake, and a replay has no server.
     async fn set_cassette(&mut self, CassetteMode { mode, path }: CassetteMode) -> Reply {
         let path = path.unwrap_or_else(|| PathBuf::from(CASSETTE));
+        let mut played = None;
         let (reel, name) = match mode {
             Recording::Off => (None, "off"),
             Recording::Record => {
@@ -188,18 +198,19 @@ impl Methods {
             Recording::Replay => {
                 // What was recorded so far may be what is to be played.
                 if self.tape.is_some() {
-                    self.end_servers(None).await?;
+                    self.end_servers(None, None).await?;
                 }
                 let cassette = Cassette::load(&path).map_err(|problem| {
                     let text = Diagnostics { list: vec![*problem] }.render(false);
                     Refusal::internal(text.trim_end().to_owned())
                 })?;
+                played = Some(Played { server: cassette.sole_server().map(str::to_owned) });
                 let deck = Deck::new(&path, cassette);
                 deck.hide(self.hidden.redact());
                 (Some(Reel::Replay(deck)), "replay")
             }
         };
-        self.end_servers(reel.clone()).await?;
+        self.end_servers(reel.clone(), played).await?;
         self.tape = match reel {
             Some(Reel::Record(tape)) => Some(tape),
             _ => None,
@@ -208,9 +219,9 @@ impl Methods {
     }
 
     /// Those that are started from now on record or play; what was recorded before is written.
-    async fn end_servers(&mut self, reel: Option<Reel>) -> Result<(), Refusal> {
-        self.upstream.set_reel(reel.clone()).await;
-        self.suites.set_reel(reel, &mut self.events).await;
+    async fn end_servers(&mut self, reel: Option<Reel>, played: Option<Played>) -> Result<(), Refusal> {
+        self.upstream.set_reel(reel.clone(), played.clone()).await;
+        self.suites.set_reel(reel, played, &mut self.events).await;
         self.save_tape()
     }
 

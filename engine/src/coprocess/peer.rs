@@ -190,12 +190,26 @@ impl Output {
     pub(super) async fn closed(&self) {
         let gone = match self {
             Output::Pipe(pipe) => pipe.ready(Interest::ERROR).await.is_ok(),
-            // The SDK writes nothing here: what can be read is the end.
-            Output::Socket(socket) => socket.readable().await.is_ok(),
+            Output::Socket(socket) => hung_up(socket).await,
             Output::Other => false,
         };
         if !gone {
             std::future::pending::<()>().await;
         }
     }
+}
+
+/// Whether the other end of a socket was closed, once there is something to be told of it. Where it is stdin too, what can be
+/// read are requests, and the end of what can be read is the end of stdin: neither is the end of whoever reads answers.
+async fn hung_up(socket: &UnixStream) -> bool {
+    while let Ok(ready) = socket.ready(Interest::READABLE).await {
+        if ready.is_read_closed() {
+            let mut fds = [PollFd::new(socket, PollFlags::empty())];
+            let looked = rustix::event::poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }));
+            return looked.is_err() || fds[0].revents().intersects(PollFlags::HUP | PollFlags::ERR);
+        }
+        // Left unread, and not to be told again until more comes.
+        let _ = socket.try_io(Interest::READABLE, || Err::<(), _>(io::ErrorKind::WouldBlock.into()));
+    }
+    false
 }

@@ -1,8 +1,8 @@
 //! Suites: planned for a framework that collects them, and run test by test with the engine's own verdict.
 
-use super::Planner;
 use super::events::Events;
 use super::frame::{Refusal, Reply};
+use super::{Ending, Planner, Played};
 use crate::diagnostic::{Diagnostics, Severity};
 use crate::mcp::cassette::Reel;
 use crate::plan::{FilePlan, Plan, Subject};
@@ -13,6 +13,7 @@ use crate::suite::Lane;
 use serde::Serialize;
 use serde_json::json;
 use std::path::Path;
+use std::pin::pin;
 
 /// What a path came to.
 pub struct Planned {
@@ -33,6 +34,7 @@ pub(super) struct Suites {
     /// The file whose servers are up.
     current: Option<usize>,
     reel: Option<Reel>,
+    played: Option<Played>,
 }
 
 #[derive(Serialize)]
@@ -47,7 +49,7 @@ struct Collected<'a> {
 
 impl Suites {
     pub(super) fn new(planner: Planner) -> Suites {
-        Suites { planner, files: Vec::new(), current: None, reel: None }
+        Suites { planner, files: Vec::new(), current: None, reel: None, played: None }
     }
 
     /// The tests of a suite file, or of every suite in a folder; read anew each time.
@@ -83,19 +85,39 @@ impl Suites {
     }
 
     /// Records or plays from now on; servers are started anew.
-    pub(super) async fn set_reel(&mut self, reel: Option<Reel>, events: &mut Events) {
+    pub(super) async fn set_reel(&mut self, reel: Option<Reel>, played: Option<Played>, events: &mut Events) {
         for file in &mut self.files {
             events.accept(file.rest().await);
             file.set_reel(reel.clone());
         }
-        self.reel = reel;
+        (self.reel, self.played) = (reel, played);
     }
 
-    /// Ends everything, `after` included; what goes wrong there has nobody left to tell but stderr.
-    pub(super) async fn close(&mut self, events: &mut Events) {
+    /// Ends everything, `after` included; what goes wrong there has nobody left to tell but stderr. Once a signal came,
+    /// only the servers are ended.
+    pub(super) async fn close(&mut self, events: &mut Events, signalled: &mut Ending) {
+        let mut hurried = false;
         for file in &mut self.files {
-            for event in events.accept(file.finish().await) {
-                events.tell_failure(&event);
+            let interrupt = file.interrupter();
+            let mut finish = pin!(file.finish());
+            let finished = match hurried {
+                true => None,
+                false => tokio::select! {
+                    biased;
+                    () = &mut *signalled => None,
+                    happened = &mut finish => Some(happened),
+                },
+            };
+            let happened = match finished {
+                Some(happened) => happened,
+                None => {
+                    hurried = true;
+                    interrupt();
+                    finish.await
+                }
+            };
+            for event in events.accept(happened) {
+                events.tell_failure(&event, hurried);
             }
         }
         self.files.clear();
@@ -104,7 +126,7 @@ impl Suites {
     /// Reads a path and takes what it holds in place of what was there before; the positions of its files.
     async fn load(&mut self, path: &str, events: &mut Events) -> Result<Vec<usize>, Refusal> {
         let Planned { plan, secrets, options, warnings } =
-            (self.planner)(path).map_err(|found| problems(path, &found))?;
+            (self.planner)(path, self.played.as_ref()).map_err(|found| problems(path, &found))?;
         events.hide(&secrets);
         if !warnings.is_empty() {
             events.tell(&warnings);

@@ -15,7 +15,7 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, USER_AG
 use serde::Deserialize;
 use std::io::Write;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Where events are written when no upload is set.
 const FILE: &str = ".mcptest/events.ndjson";
@@ -23,6 +23,8 @@ const FILE: &str = ".mcptest/events.ndjson";
 const PAUSES: [Duration; 3] = [Duration::from_millis(200), Duration::from_millis(800), Duration::from_millis(3200)];
 /// How long one attempt may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long all of them may take: SDKs wait a minute for an answer.
+const BUDGET: Duration = Duration::from_secs(45);
 const CERTIFICATES: &str = "`SSL_CERT_FILE` names the certificates to trust in place of the system's";
 const AGENT: HeaderValue = HeaderValue::from_static(concat!("mcptest/", env!("CARGO_PKG_VERSION")));
 
@@ -61,18 +63,22 @@ impl Upload {
         let secret = Redactor::new(&token);
         let body: String = lines.iter().map(|line| format!("{}\n", secret.text(line))).collect();
         let (headers, body) = (headers(token.as_deref())?, Bytes::from(body));
+        let begun = Instant::now();
         let mut pauses = PAUSES.iter();
+        let (mut patience, mut attempts) = (PATIENCE, 0);
         loop {
-            let attempt = tokio::time::timeout(PATIENCE, once(&place, headers.clone(), body.clone())).await;
-            let why = match attempt.unwrap_or_else(|_| Attempt::Passing(format!("no answer within {PATIENCE:?}"))) {
+            attempts += 1;
+            let attempt = tokio::time::timeout(patience, once(&place, headers.clone(), body.clone())).await;
+            let late = || Attempt::Passing(format!("no answer within {}s", patience.as_secs()));
+            let why = match attempt.unwrap_or_else(|_| late()) {
                 Attempt::Done => return Ok(self.url.clone()),
                 Attempt::Final(why) => return Err(self.failed(&why, 1)),
                 Attempt::Passing(why) => why,
             };
-            match pauses.next() {
-                Some(pause) => tokio::time::sleep(*pause).await,
-                None => return Err(self.failed(&why, PAUSES.len() + 1)),
-            }
+            let next = pauses.next().and_then(|pause| Some((pause, patience_after(begun.elapsed() + *pause)?)));
+            let Some((pause, left)) = next else { return Err(self.failed(&why, attempts)) };
+            tokio::time::sleep(*pause).await;
+            patience = left;
         }
     }
 
@@ -103,6 +109,12 @@ impl Upload {
             Err(_) => Err(wrong("is not set")),
         }
     }
+}
+
+/// How long an attempt may take that begins so long after the first; none when there is no time for one.
+fn patience_after(spent: Duration) -> Option<Duration> {
+    let left = BUDGET.checked_sub(spent)?.min(PATIENCE);
+    (left >= Duration::from_secs(1)).then_some(left)
 }
 
 fn headers(token: Option<&str>) -> Result<HeaderMap, Refusal> {
@@ -149,4 +161,22 @@ pub(super) fn write(lines: &[String]) -> Result<String, Refusal> {
     });
     written.map_err(|error| Refusal::internal(format!("`{FILE}` cannot be written: {error}")))?;
     Ok(FILE.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_attempts_together_end_before_an_sdk_gives_up() {
+        let mut spent = PATIENCE;
+        let mut attempts = 1;
+        for pause in PAUSES {
+            let Some(patience) = patience_after(spent + pause) else { break };
+            spent += pause + patience;
+            attempts += 1;
+        }
+        assert!(attempts >= 2 && spent <= Duration::from_secs(50), "{attempts} attempts in {spent:?}");
+        assert_eq!(patience_after(Duration::ZERO), Some(PATIENCE));
+    }
 }

@@ -102,6 +102,20 @@ pub fn unknown_type(answer: &Message) -> Option<String> {
     }
 }
 
+/// Why a result of the modern era is of no use to whoever asked: it still asks for input, or is of a type that nobody knows.
+pub fn unfit(method: &str, answer: &Message) -> Option<String> {
+    if let Some(kind) = unknown_type(answer) {
+        return Some(format!(
+            "the result of `{method}` is of the type `{kind}`, and clients must refuse what they do not know"
+        ));
+    }
+    let Asked { requests, .. } = asked(answer)?;
+    let mut methods: Vec<&str> = requests.iter().map(|request| request.method.as_str()).collect();
+    methods.dedup();
+    let what = if methods.is_empty() { String::new() } else { format!(": `{}`", methods.join("`, `")) };
+    Some(format!("`{method}` asks for input that nobody gives{what}"))
+}
+
 /// Why nothing more is answered.
 pub fn endless(method: &str) -> String {
     format!("`{method}` asked for input {MOST_ROUNDS} times and never came to an end")
@@ -130,6 +144,26 @@ mod tests {
         let again = asked.retry(&json!({"name": "x"}), told);
         let expected = json!({"name": "x", "inputResponses": {"a": {"action": "decline"}}, "requestState": "s\u{1}"});
         assert_eq!(again, expected);
+    }
+
+    #[test]
+    fn what_asks_for_input_and_what_nobody_knows_is_no_result() {
+        let unfit = |result: Json| {
+            let line = json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string();
+            match parse_line(line.as_bytes()) {
+                Line::Message(message) => unfit("tools/call", &message),
+                other => panic!("{other:?}"),
+            }
+        };
+        let unknown =
+            "the result of `tools/call` is of the type `dreaming`, and clients must refuse what they do not know";
+        assert_eq!(unfit(json!({"content": [], "resultType": "dreaming"})).as_deref(), Some(unknown));
+        let form = json!({"method": "elicitation/create"});
+        let asking = json!({"resultType": "input_required", "inputRequests": {"a": form, "b": form}});
+        let expected = "`tools/call` asks for input that nobody gives: `elicitation/create`";
+        assert_eq!(unfit(asking).as_deref(), Some(expected));
+        assert_eq!(unfit(json!({"content": [], "resultType": "complete"})), None);
+        assert_eq!(unfit(json!({"content": []})), None);
     }
 
     #[test]

@@ -64,6 +64,12 @@ impl Picked {
         self.shared.outbox.take()
     }
 
+    /// Ends what runs, and skips what is still to run: what a signal does to a whole run. Meant to be called once.
+    pub fn interrupter(&self) -> impl FnOnce() + use<> {
+        let stop = self.shared.stop.clone();
+        move || stop.interrupt()
+    }
+
     /// Runs what `after` still has to take down, and ends the sessions.
     pub async fn finish(&mut self) -> Vec<Posted> {
         let begun = self.progress.borrow().iter().any(Option::is_some);

@@ -1,5 +1,6 @@
 //! A server under test, as a config or a suite defines it.
 
+mod identity;
 pub(crate) mod parse;
 mod remote;
 mod target;

@@ -32,8 +32,13 @@ impl Peer {
         Peer::start(place, &["--server-command", &server])
     }
 
-    pub(crate) fn spawn(mut command: Command) -> Peer {
-        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    pub(crate) fn spawn(command: Command) -> Peer {
+        Peer::spawn_telling(command, Stdio::null())
+    }
+
+    /// The same with a place for its stderr.
+    pub(crate) fn spawn_telling(mut command: Command, stderr: Stdio) -> Peer {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr);
         let mut child = command.spawn().expect("the binary runs");
         let stdout = child.stdout.take().expect("a pipe");
         let (sender, lines) = channel();
@@ -68,6 +73,15 @@ impl Peer {
 
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.ask("mcp.call", json!({"tool": tool, "arguments": arguments}))
+    }
+
+    /// Closes stdin.
+    pub(crate) fn hang_up(&mut self) {
+        self.stdin = None;
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("a signal can be sent");
     }
 
     /// Closes stdin; the exit code, and what still came.

@@ -74,6 +74,15 @@ impl Place {
         std::fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
+    /// Waits until a file has so many lines.
+    pub(crate) fn await_lines(&self, name: &str, count: usize) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while self.read(name).lines().count() < count {
+            assert!(Instant::now() < deadline, "`{name}` never had {count} lines");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcptest"));
         command.args(args).current_dir(self.folder.path()).env_remove("CI").env("NO_COLOR", "1");

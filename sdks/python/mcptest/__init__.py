@@ -22,6 +22,7 @@ from ._errors import (
     ProtocolMismatch,
     RpcError,
     SessionClosed,
+    Unended,
 )
 from ._session import Session
 from ._verdict import Verdict
@@ -42,6 +43,7 @@ __all__ = [
     "RpcError",
     "Session",
     "SessionClosed",
+    "Unended",
     "Verdict",
     "lane_cli_hint",
 ]

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ._answer import closed, read
 from ._errors import BinaryNotFound, ContractDrift, Deadline, Ended, McptestError, ProtocolMismatch, RpcError
-from ._errors import SessionClosed, _Drift
+from ._errors import SessionClosed, Unended, _Drift
 from ._process import LINE_LIMIT, Process, TooLong
 
 __tracebackhide__ = True  # pytest shows the line of the test, and not ours.
@@ -80,7 +80,16 @@ class Coprocess:
     def end(self, why: str) -> str:
         """Ends the session and the binary."""
         self._over = self._over or why
-        return self.process.stop(asking=self._asking)
+        return self.process.stop(asking=self._asking)[0]
+
+    def end_in_order(self, why: str, limit: float) -> None:
+        """Ends a session that was asked to end; what its suites still have to take down has as long as a call.
+
+        :raises Unended: when it takes longer, and the binary was stopped
+        """
+        self._over = self._over or why
+        if self.process.stop(asking=False, patience=limit)[1]:
+            raise Unended(limit, self.process.stderr())
 
     def _drift(self, method: str, drift: _Drift) -> ContractDrift:
         self.end("the answer to an earlier call broke the coprocess contract")

@@ -50,6 +50,15 @@ class Deadline(McptestError):
         )
 
 
+class Unended(McptestError):
+    """The binary did not end in time when the session was closed, and was stopped: `after` may lack a step."""
+
+    def __init__(self, limit: float, stderr: str) -> None:
+        super().__init__(
+            f"the mcptest binary did not end within {limit:g} s of the end of its session, and was stopped" + _tail(stderr)
+        )
+
+
 class RpcError(McptestError):
     """The binary answered with an error, for example -32000 for an error of the server under test."""
 

@@ -16,7 +16,7 @@ from typing import IO
 LINE_LIMIT = 256 << 20
 """The longest line that is read: a message of a server has 64 MiB at most, and an answer may hold it more than once."""
 GRACE = 6.0
-"""How long a binary that was told to end has for it: it stops the server first, which takes up to two stages of 2 s."""
+"""How long a binary that was told to end by a signal has for it: it stops the server first, which takes up to two stages of 2 s."""
 KEPT = 8 << 10
 """How much of stderr is kept."""
 
@@ -69,15 +69,30 @@ class Process:
         if asking:
             self._child.terminate()
 
-    def stop(self, *, asking: bool) -> str:
-        """Hangs up and awaits the end of the binary; kills it when that takes too long."""
+    def stop(self, *, asking: bool, patience: float = 0.0) -> tuple[str, bool]:
+        """Hangs up and awaits the end of the binary; says how it ended, and whether it had to be told twice.
+
+        One that was asked to end has ``patience`` seconds for what suites still have to take down. After that, or without, it
+        is told by a signal, and killed when that does not help either.
+        """
         self.hang_up(asking=asking)
-        try:
-            status = self._child.wait(GRACE)
-        except subprocess.TimeoutExpired:
+        late = False
+        if patience:
+            status = self._wait(patience)
+            late = status is None
+            if late:
+                self._child.terminate()
+        status = self._wait(GRACE)
+        if status is None:
             self._child.kill()
             status = self._child.wait()
-        return f"signal {-status}" if status < 0 else f"exit code {status}"
+        return f"signal {-status}" if status < 0 else f"exit code {status}", late
+
+    def _wait(self, limit: float) -> int | None:
+        try:
+            return self._child.wait(min(limit, threading.TIMEOUT_MAX))
+        except subprocess.TimeoutExpired:
+            return None
 
     def stderr(self) -> str:
         """The end of its stderr; complete once the process has ended."""

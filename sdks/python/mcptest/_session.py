@@ -125,15 +125,20 @@ class Session:
         return self._coprocess.request("mcp.suite.run", {"id": id}, self._timeout or TEST, read_outcome)
 
     def close(self) -> None:
-        """Stops the server and the binary; a call that is under way in another thread, too."""
+        """Stops the server and the binary; a call that is under way in another thread, too.
+
+        What suites still have to take down has as long as a call.
+        """
         if self._closed:
             return
         self._closed = True
+        why = "the session was closed"
         try:
             if self._coprocess.is_free():
                 self._done("mcp.shutdown", None)
+                self._coprocess.end_in_order(why, self._timeout or CALL)
         finally:
-            self._coprocess.end("the session was closed")
+            self._coprocess.end(why)
 
     def __enter__(self) -> Session:
         return self

@@ -65,6 +65,19 @@ def test_an_answer_that_goes_too_deep_is_no_garbage(tmp_path: Path) -> None:
     assert is_gone(tmp_path)
 
 
+def test_what_takes_long_to_take_down_is_waited_for_as_long_as_a_call(tmp_path: Path) -> None:
+    session = opened("takes-down", tmp_path)
+    session.close()
+    assert session.stderr == "took down\n"
+    session = opened("stays", tmp_path, 1)
+    with pytest.raises(mcptest.Unended) as caught:
+        session.close()
+    said = "did not end within 1 s of the end of its session, and was stopped\nstderr of mcptest:\n  taking down"
+    assert said in str(caught.value)
+    assert is_gone(tmp_path)
+    session.close()
+
+
 @pytest.mark.parametrize("seconds", [0, -1, float("nan")])
 def test_a_time_limit_that_is_none_starts_nothing(seconds: float, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="`timeout` is a number of seconds above 0"):

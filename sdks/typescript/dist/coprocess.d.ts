@@ -34,6 +34,8 @@ export declare class Coprocess {
     get isFree(): boolean;
     /** Ends the session and the binary. */
     end(why: string): Promise<string>;
+    /** Ends a session that was asked to end; what its suites still have to take down has as long as a call. */
+    endInOrder(why: string, limitMs: number): Promise<void>;
     /** The end of the binary's stderr; complete once it has ended. */
     stderr(): Promise<string>;
 }

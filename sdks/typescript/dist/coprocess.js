@@ -7,7 +7,7 @@
  * ```
  */
 import { closed, read } from "./answer.js";
-import { BinaryNotFound, ContractDrift, Deadline, blamed, Drift, Ended, ProtocolMismatch, RpcError, SessionClosed, } from "./errors.js";
+import { BinaryNotFound, ContractDrift, Deadline, blamed, Drift, Ended, ProtocolMismatch, RpcError, SessionClosed, Unended, } from "./errors.js";
 import { LINE_LIMIT, Process } from "./process.js";
 /** The version of the coprocess protocol that this SDK speaks. */
 export const COPROCESS_PROTOCOL_VERSION = 2;
@@ -62,9 +62,16 @@ export class Coprocess {
         return this.#over === undefined && this.#underWay === 0;
     }
     /** Ends the session and the binary. */
-    end(why) {
+    async end(why) {
         this.#over ??= why;
-        return this.#process.stop(this.#asking);
+        return (await this.#process.stop(this.#asking)).how;
+    }
+    /** Ends a session that was asked to end; what its suites still have to take down has as long as a call. */
+    async endInOrder(why, limitMs) {
+        this.#over ??= why;
+        const { late } = await this.#process.stop(false, limitMs);
+        if (late)
+            throw new Unended(limitMs, await this.#process.stderr());
     }
     /** The end of the binary's stderr; complete once it has ended. */
     stderr() {

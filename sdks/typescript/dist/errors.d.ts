@@ -25,6 +25,10 @@ export declare class Ended extends McptestError {
 export declare class Deadline extends McptestError {
     constructor(method: string, limitMs: number, stderr: string);
 }
+/** The binary did not end in time when the session was closed, and was stopped: `after` may lack a step. */
+export declare class Unended extends McptestError {
+    constructor(limitMs: number, stderr: string);
+}
 /** The binary answered with an error, for example -32000 for an error of the server under test. */
 export declare class RpcError extends McptestError {
     readonly method: string;

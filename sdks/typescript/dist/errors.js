@@ -38,6 +38,12 @@ export class Deadline extends McptestError {
         super(`the mcptest binary did not answer \`${method}\` within ${limitMs / 1000} s, and was stopped${tail(stderr)}`);
     }
 }
+/** The binary did not end in time when the session was closed, and was stopped: `after` may lack a step. */
+export class Unended extends McptestError {
+    constructor(limitMs, stderr) {
+        super(`the mcptest binary did not end within ${limitMs / 1000} s of the end of its session, and was stopped${tail(stderr)}`);
+    }
+}
 /** The binary answered with an error, for example -32000 for an error of the server under test. */
 export class RpcError extends McptestError {
     method;

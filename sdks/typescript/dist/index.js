@@ -8,6 +8,6 @@
  */
 export { collect } from "./collect.js";
 export { COPROCESS_PROTOCOL_VERSION, SDK_VERSION } from "./coprocess.js";
-export { BinaryNotFound, ContractDrift, Deadline, Ended, McptestError, ProtocolMismatch, RpcError, SessionClosed, } from "./errors.js";
+export { BinaryNotFound, ContractDrift, Deadline, Ended, McptestError, ProtocolMismatch, RpcError, SessionClosed, Unended, } from "./errors.js";
 export { laneCliHint, nativeName, UNSUPPORTED_SDK_LANES } from "./lanes.js";
 export { Session } from "./session.js";

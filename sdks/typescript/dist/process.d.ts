@@ -23,9 +23,13 @@ export declare class Process {
     receive(limitMs: number): Promise<Came>;
     /**
      * Closes stdin, which tells the binary to stop the server and to end; kills it when it does not. What it was asked before
-     * that, it answers first; one whose answer nobody awaits any more is told by a signal.
+     * that, it answers first; one whose answer nobody awaits any more is told by a signal. One that was asked to end has
+     * `patienceMs` for what suites still have to take down, and is told by a signal after that: then it was `late`.
      */
-    stop(asking: boolean): Promise<string>;
+    stop(asking: boolean, patienceMs?: number): Promise<{
+        how: string;
+        late: boolean;
+    }>;
     /** The end of its stderr; complete once the process has ended. */
     stderr(): Promise<string>;
 }

@@ -7,7 +7,7 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 /** The longest line that is read: a message of a server has 64 MiB at most, and an answer may hold it more than once. */
 export const LINE_LIMIT = 256 << 20;
-/** How long a binary that was told to end has for it: it stops the server first, which takes up to two stages of 2 s. */
+/** How long a binary that was told to end by a signal has for it: it stops the server first, which takes up to two stages of 2 s. */
 const GRACE_MS = 6000;
 /** How much of stderr is kept. */
 const KEPT = 8 << 10;
@@ -78,18 +78,36 @@ export class Process {
     }
     /**
      * Closes stdin, which tells the binary to stop the server and to end; kills it when it does not. What it was asked before
-     * that, it answers first; one whose answer nobody awaits any more is told by a signal.
+     * that, it answers first; one whose answer nobody awaits any more is told by a signal. One that was asked to end has
+     * `patienceMs` for what suites still have to take down, and is told by a signal after that: then it was `late`.
      */
-    async stop(asking) {
+    async stop(asking, patienceMs = 0) {
         this.#child.ref();
         this.#child.stdin.end();
         if (asking)
+            this.#child.kill();
+        const late = patienceMs > 0 && !(await this.#endsWithin(patienceMs));
+        if (late)
             this.#child.kill();
         const timer = setTimeout(() => this.#child.kill("SIGKILL"), GRACE_MS);
         const how = await this.#ended;
         clearTimeout(timer);
         this.#child.stdin.destroy();
-        return how;
+        return { how, late };
+    }
+    async #endsWithin(limitMs) {
+        const unwatch = watchRunner(() => this.#child.kill());
+        let timer;
+        const late = new Promise((resolve) => {
+            timer = setTimeout(() => resolve(false), Math.min(limitMs, MOST_MS));
+        });
+        try {
+            return await Promise.race([this.#ended.then(() => true), late]);
+        }
+        finally {
+            clearTimeout(timer);
+            unwatch();
+        }
     }
     /** The end of its stderr; complete once the process has ended. */
     async stderr() {

@@ -61,7 +61,7 @@ export declare class Session {
     plan(suite: string): Promise<Planned[]>;
     /** Runs a planned test. */
     runTest(id: string): Promise<Outcome>;
-    /** Stops the server and the binary, whatever is still being asked. */
+    /** Stops the server and the binary, whatever is still being asked; what suites still have to take down has as long as a call. */
     close(): Promise<void>;
     /** `await using session = await Session.open(…)` closes it at the end of the block. */
     [Symbol.asyncDispose](): Promise<void>;

@@ -109,17 +109,20 @@ export class Session {
     runTest(id) {
         return this.#coprocess.request("mcp.suite.run", { id }, this.#timeout ?? TEST_MS, readOutcome);
     }
-    /** Stops the server and the binary, whatever is still being asked. */
+    /** Stops the server and the binary, whatever is still being asked; what suites still have to take down has as long as a call. */
     async close() {
         if (this.#closed)
             return;
         this.#closed = true;
+        const why = "the session was closed";
         try {
-            if (this.#coprocess.isFree)
+            if (this.#coprocess.isFree) {
                 await this.#done("mcp.shutdown");
+                await this.#coprocess.endInOrder(why, this.#timeout ?? CALL_MS);
+            }
         }
         finally {
-            await this.#coprocess.end("the session was closed");
+            await this.#coprocess.end(why);
         }
     }
     /** `await using session = await Session.open(…)` closes it at the end of the block. */

@@ -18,6 +18,7 @@ import {
   ProtocolMismatch,
   RpcError,
   SessionClosed,
+  Unended,
 } from "./errors.js";
 import { LINE_LIMIT, Process } from "./process.js";
 
@@ -90,9 +91,16 @@ export class Coprocess {
   }
 
   /** Ends the session and the binary. */
-  end(why: string): Promise<string> {
+  async end(why: string): Promise<string> {
     this.#over ??= why;
-    return this.#process.stop(this.#asking);
+    return (await this.#process.stop(this.#asking)).how;
+  }
+
+  /** Ends a session that was asked to end; what its suites still have to take down has as long as a call. */
+  async endInOrder(why: string, limitMs: number): Promise<void> {
+    this.#over ??= why;
+    const { late } = await this.#process.stop(false, limitMs);
+    if (late) throw new Unended(limitMs, await this.#process.stderr());
   }
 
   /** The end of the binary's stderr; complete once it has ended. */

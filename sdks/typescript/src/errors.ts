@@ -47,6 +47,13 @@ export class Deadline extends McptestError {
   }
 }
 
+/** The binary did not end in time when the session was closed, and was stopped: `after` may lack a step. */
+export class Unended extends McptestError {
+  constructor(limitMs: number, stderr: string) {
+    super(`the mcptest binary did not end within ${limitMs / 1000} s of the end of its session, and was stopped${tail(stderr)}`);
+  }
+}
+
 /** The binary answered with an error, for example -32000 for an error of the server under test. */
 export class RpcError extends McptestError {
   readonly method: string;

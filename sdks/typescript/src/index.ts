@@ -18,6 +18,7 @@ export {
   ProtocolMismatch,
   RpcError,
   SessionClosed,
+  Unended,
 } from "./errors.js";
 export { laneCliHint, nativeName, UNSUPPORTED_SDK_LANES } from "./lanes.js";
 export { Session, type SessionOptions } from "./session.js";

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { test } from "node:test";
-import { BinaryNotFound, RpcError, Session, SessionClosed } from "@mcptest/sdk";
+import { BinaryNotFound, RpcError, Session, SessionClosed, Unended } from "@mcptest/sdk";
 
 const shared = join(import.meta.dirname, "..", "..", "tests");
 const cases = JSON.parse(readFileSync(join(shared, "misbehaviour.json"), "utf8"));
@@ -65,6 +65,22 @@ test("good answers", async () => {
 test("an answer is read however deep it goes", async () => {
   const { data } = await (await fake("deep").open()).call("weather");
   assert.equal(data.length, 1);
+});
+
+test("what takes long to take down is waited for as long as a call", async () => {
+  const slow = await fake("takes-down").open();
+  await slow.close();
+  assert.equal(await slow.stderr(), "took down\n");
+  const { pidFile, open } = fake("stays", 1);
+  const stuck = await open();
+  await assert.rejects(stuck.close(), (error) => {
+    assert.ok(error instanceof Unended);
+    const said = "did not end within 1 s of the end of its session, and was stopped\nstderr of mcptest:\n  taking down";
+    assert.ok(error.message.includes(said), error.message);
+    return true;
+  });
+  assert.ok(isGone(pidFile));
+  await stuck.close();
 });
 
 test("time limits", async () => {

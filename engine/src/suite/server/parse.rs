@@ -34,8 +34,9 @@ pub(crate) fn server(
     let origin = (reader.source.clone(), fields.head());
     let has_url = fields.place_of("url").is_some();
     let command_place = fields.place_of("command").unwrap_or(origin.1);
-    let mut definition = Definition { reader, setting, secrets: Vec::new() };
+    let mut definition = Definition { reader, setting, played: setting.played, secrets: Vec::new() };
     let cassette = definition.cassette(fields);
+    definition.played |= cassette.is_some();
     let (command, args) = match definition.command(fields) {
         Some(argv) => argv,
         None if cassette.is_some() => ("cassette".into(), Vec::new()),
@@ -66,6 +67,8 @@ pub(crate) fn server(
 pub(super) struct Definition<'r, 'a> {
     pub(super) reader: &'r mut Reader<'a>,
     pub(super) setting: &'r Setting,
+    /// Nothing is started: what only a start needs may be missing.
+    pub(super) played: bool,
     secrets: Vec<String>,
 }
 
@@ -73,7 +76,9 @@ impl Definition<'_, '_> {
     /// Takes a key out, with environment variables filled in.
     pub(super) fn take(&mut self, fields: &mut Fields, name: &str) -> Option<Given> {
         let mut given = fields.take(name)?;
-        self.fill(&mut given.value, matches!(name, "env" | "headers" | "url"));
+        let secret = matches!(name, "env" | "headers" | "url");
+        let only_to_start = secret || matches!(name, "args" | "tokenUrl" | "scope" | "resource");
+        self.fill(&mut given.value, secret, self.played && only_to_start);
         Some(given)
     }
 
@@ -84,13 +89,13 @@ impl Definition<'_, '_> {
         }
     }
 
-    fn fill(&mut self, node: &mut Node, secret: bool) {
+    fn fill(&mut self, node: &mut Node, secret: bool, may_lack: bool) {
         match &mut node.kind {
-            Kind::List(items) => items.iter_mut().for_each(|item| self.fill(item, secret)),
-            Kind::Map(entries) => entries.iter_mut().for_each(|entry| self.fill(&mut entry.value, secret)),
+            Kind::List(items) => items.iter_mut().for_each(|item| self.fill(item, secret, may_lack)),
+            Kind::Map(entries) => entries.iter_mut().for_each(|entry| self.fill(&mut entry.value, secret, may_lack)),
             Kind::String(text) if text.contains("${") => {
                 let text = text.clone();
-                let filled = variables::fill(&text, &self.setting.environment);
+                let filled = variables::fill(&text, &self.setting.environment, may_lack);
                 for problem in filled.problems {
                     self.unset(node, &text, problem);
                 }

@@ -10,6 +10,8 @@ use crate::source::{Entry, Span};
 
 /// Names of headers whose values are secrets, wherever they come from.
 const SECRET_HEADERS: [&str; 5] = ["authorization", "cookie", "token", "key", "secret"];
+/// Stands for a URL that a variable is missing of, where nobody is reached.
+const NOWHERE: &str = "http://127.0.0.1/";
 /// Keys that mean nothing without `url`.
 const WITH_URL: [&str; 6] = ["headers", "auth", "tls", "waitForReady", "transport", "reinitialize"];
 
@@ -19,8 +21,7 @@ impl Definition<'_, '_> {
         let Some(given) = self.take(fields, "url") else { return self.without_url(fields) };
         let span = given.value.span;
         let Some(url) = self.reader.text(given) else { return };
-        self.check_url("url", &url, span);
-        let mut remote = Remote::new(url);
+        let mut remote = Remote::new(self.reachable("url", url, span));
         if let Some(given) = self.take(fields, "headers") {
             let entries = self.reader.entries(given);
             remote.headers = entries.into_iter().filter_map(|entry| self.header(entry)).collect();
@@ -49,12 +50,18 @@ impl Definition<'_, '_> {
         }
     }
 
-    fn check_url(&mut self, key: &str, url: &str, span: Span) {
+    /// The URL, after its problems were told; where nobody is reached, one that lacks a part is another.
+    fn reachable(&mut self, key: &str, url: String, span: Span) -> String {
         let known = url.replace("${port}", "1").replace("${tmp}", "tmp");
-        if let Err(why) = parse_url(&known) {
-            let diagnostic = self.reader.error(span, format!("`{key}` is `{}`: {why}", shown_url(url)));
-            diagnostic.hints.push("for example `http://127.0.0.1:8080/mcp`".to_owned());
+        match parse_url(&known) {
+            Err(_) if self.played => return NOWHERE.to_owned(),
+            Err(why) => {
+                let diagnostic = self.reader.error(span, format!("`{key}` is `{}`: {why}", shown_url(&url)));
+                diagnostic.hints.push("for example `http://127.0.0.1:8080/mcp`".to_owned());
+            }
+            Ok(_) => {}
         }
+        url
     }
 
     fn header(&mut self, Entry { key, key_span, value }: Entry) -> Option<(String, String)> {
@@ -80,8 +87,7 @@ impl Definition<'_, '_> {
         let token_url = self.take(&mut fields, "tokenUrl").and_then(|given| {
             let span = given.value.span;
             let url = self.reader.text(given)?;
-            self.check_url("tokenUrl", &url, span);
-            parse_url(&url).ok()
+            parse_url(&self.reachable("tokenUrl", url, span)).ok()
         });
         let scope = self.take(&mut fields, "scope").and_then(|given| self.reader.text(given));
         let resource = self.take(&mut fields, "resource").and_then(|given| self.reader.text(given));
@@ -111,6 +117,7 @@ impl Definition<'_, '_> {
         match &value {
             Some(value) if secret => self.secret(value),
             Some(_) => {}
+            None if self.played => {}
             None => {
                 let diagnostic = self.reader.error(span, format!("the environment variable `{name}` is not set"));
                 diagnostic.hints.push(format!("`{key}` takes the name of a variable, not its value"));

@@ -25,8 +25,8 @@ pub(super) struct Problem {
     pub(super) name: Option<String>,
 }
 
-/// Fills environment variables in.
-pub(super) fn fill(text: &str, environment: &Environment) -> Filled {
+/// Fills environment variables in; where they may be lacking, one that is not set is empty.
+pub(super) fn fill(text: &str, environment: &Environment, may_lack: bool) -> Filled {
     let mut filled = Filled::default();
     let mut at = 0;
     while let Some(found) = text[at..].find("${") {
@@ -45,6 +45,7 @@ pub(super) fn fill(text: &str, environment: &Environment) -> Filled {
                 filled.text.push_str(&escape(value));
                 filled.inserted.push(value.to_owned());
             }
+            Some(Looked::Unset(_)) if may_lack => {}
             Some(Looked::Unset(name)) => {
                 filled.problems.push(Problem { range: open..stop, name: Some(name.to_owned()) });
                 filled.text.push_str(written);
@@ -148,14 +149,14 @@ mod tests {
             ("$${TOKEN} $", "$${TOKEN} $"),
         ];
         for (text, expected) in cases {
-            let filled = fill(text, &environment());
+            let filled = fill(text, &environment(), false);
             assert_eq!((filled.text.as_str(), filled.problems), (expected, Vec::new()), "{text}");
         }
     }
 
     #[test]
     fn what_has_no_value_is_named_with_its_place() {
-        let filled = fill("a ${NONE} ${a.b} ${", &environment());
+        let filled = fill("a ${NONE} ${a.b} ${", &environment(), false);
         assert_eq!(filled.text, "a ${NONE} ${a.b} ${");
         let found: Vec<_> =
             filled.problems.iter().map(|problem| (problem.range.clone(), problem.name.as_deref())).collect();
@@ -163,8 +164,15 @@ mod tests {
     }
 
     #[test]
+    fn what_may_lack_is_empty_and_what_is_no_name_stays_wrong() {
+        let filled = fill("Bearer ${NONE}$${NONE}${TOKEN}", &environment(), true);
+        assert_eq!((filled.text.as_str(), filled.problems), ("Bearer $${NONE}s3cret", Vec::new()));
+        assert_eq!(fill("${a.b}", &environment(), true).problems.len(), 1);
+    }
+
+    #[test]
     fn nothing_in_an_inserted_value_is_filled_in_again() {
-        let filled = fill("${ODD}", &environment());
+        let filled = fill("${ODD}", &environment(), false);
         assert_eq!(fill_tmp(&filled.text, "/t"), "a${tmp}$${b");
         assert_eq!(fill_tmp("${tmp}/$${tmp} ${x} $$", "/t"), "/t/${tmp} ${x} $$");
     }

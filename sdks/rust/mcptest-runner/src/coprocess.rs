@@ -85,6 +85,19 @@ impl Coprocess {
         describe(self.process.stop())
     }
 
+    /// Ends a session that was asked to end; what its suites still have to take down has as long as a call.
+    pub(crate) fn end_in_order(&mut self, why: &str, limit: Duration) -> Result<(), Error> {
+        if self.over.is_some() {
+            self.process.stop();
+            return Ok(());
+        }
+        self.over = Some(why.to_owned());
+        match self.process.stop_within(limit) {
+            true => Ok(()),
+            false => Err(Error::Unended { limit, stderr: self.process.stderr() }),
+        }
+    }
+
     fn handshake(&mut self, limit: Duration) -> Result<(), Error> {
         let params = json!({
             "protocol_version": COPROCESS_PROTOCOL_VERSION,

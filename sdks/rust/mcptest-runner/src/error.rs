@@ -39,6 +39,13 @@ pub enum Error {
         /// The end of its stderr.
         stderr: String,
     },
+    /// The binary did not end in time when the session was closed, and was stopped: `after` may lack a step.
+    Unended {
+        /// How long it had.
+        limit: Duration,
+        /// The end of its stderr.
+        stderr: String,
+    },
     /// The session was closed, or broke in an earlier call.
     Closed {
         /// The method that was called.
@@ -75,6 +82,14 @@ impl fmt::Display for Error {
             Error::Deadline { method, limit, stderr } => {
                 let seconds = limit.as_secs_f64();
                 write!(f, "the mcptest binary did not answer `{method}` within {seconds} s, and was stopped")?;
+                tail(f, stderr)
+            }
+            Error::Unended { limit, stderr } => {
+                let seconds = limit.as_secs_f64();
+                write!(
+                    f,
+                    "the mcptest binary did not end within {seconds} s of the end of its session, and was stopped"
+                )?;
                 tail(f, stderr)
             }
             Error::Closed { method, why } => write!(f, "cannot call `{method}`: {why}"),

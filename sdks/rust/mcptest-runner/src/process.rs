@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// The longest line that is read: a message of a server has 64 MiB at most, and an answer may hold it more than once.
 pub(crate) const LINE_LIMIT: usize = 256 << 20;
-/// How long a binary that was told to end has for it: it stops the server first, which takes up to two stages of 2 s.
+/// How long a binary that was told to end by a signal has for it: it stops the server first, which takes up to two stages of 2 s.
 const GRACE: Duration = Duration::from_secs(6);
 /// How often a process that is ending is looked at.
 const LOOK: Duration = Duration::from_millis(2);
@@ -90,16 +90,37 @@ impl Process {
     /// Closes stdin, which tells the binary to stop the server and to end; kills it when it does not.
     pub(crate) fn stop(&mut self) -> Option<ExitStatus> {
         self.input = None;
-        let until = Instant::now() + GRACE;
-        while Instant::now() < until {
+        if let Some(status) = self.wait(GRACE) {
+            return Some(status);
+        }
+        let _ = self.child.kill();
+        self.child.wait().ok()
+    }
+
+    /// The same for a binary that was asked to end, with time for what suites still have to take down: after that it is told
+    /// by a signal. Whether it ended by itself.
+    pub(crate) fn stop_within(&mut self, patience: Duration) -> bool {
+        self.input = None;
+        let ended = self.wait(patience).is_some();
+        if !ended {
+            // There is nothing in std for any other signal than SIGKILL.
+            let pid = self.child.id().to_string();
+            let _ = Command::new("kill").args(["-TERM", &pid]).stdin(Stdio::null()).stderr(Stdio::null()).status();
+            self.stop();
+        }
+        ended
+    }
+
+    fn wait(&mut self, limit: Duration) -> Option<ExitStatus> {
+        let begun = Instant::now();
+        while begun.elapsed() < limit {
             match self.child.try_wait() {
                 Ok(None) => thread::sleep(LOOK),
                 Ok(Some(status)) => return Some(status),
                 Err(_) => break,
             }
         }
-        let _ = self.child.kill();
-        self.child.wait().ok()
+        None
     }
 
     /// The end of its stderr; complete once the process has ended.

@@ -218,21 +218,26 @@ impl Session {
         self.read("mcp.suite.run", Some(json!({ "id": id })), self.limit.unwrap_or(TEST), typed)
     }
 
-    /// Stops the server and the binary; a session that is over already has none.
+    /// Stops the server and the binary; a session that is over already has none. What suites still have to take down has as
+    /// long as a call.
     pub fn close(self) -> Result<(), Error> {
         if self.lock().is_over() {
             return Ok(());
         }
         self.done("mcp.shutdown", None)?;
-        self.lock().end("the session was closed");
-        Ok(())
+        self.end_in_order()
     }
 
     /// Ends the session; what the binary wrote to stderr.
     pub(crate) fn end(&self) -> String {
-        let mut coprocess = self.lock();
-        coprocess.end("the session was closed");
-        coprocess.stderr()
+        match self.end_in_order() {
+            Ok(()) => self.lock().stderr(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    fn end_in_order(&self) -> Result<(), Error> {
+        self.lock().end_in_order("the session was closed", self.limit.unwrap_or(CALL))
     }
 
     fn typed<T: DeserializeOwned>(&self, method: &str, params: Option<Value>) -> Result<T, Error> {
@@ -260,5 +265,14 @@ impl Session {
     /// One call at a time: the protocol is one line in, one line out.
     fn lock(&self) -> MutexGuard<'_, Coprocess> {
         self.coprocess.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Session {
+    /// What nobody can be handed any more is told.
+    fn drop(&mut self) {
+        if let Err(error) = self.end_in_order() {
+            eprintln!("{error}");
+        }
     }
 }

@@ -48,6 +48,7 @@ fn kind(error: &Error) -> &'static str {
         Error::Ended { .. } => "Ended",
         Error::Deadline { .. } => "Deadline",
         Error::Closed { .. } => "SessionClosed",
+        Error::Unended { .. } => "Unended",
         Error::Rpc { .. } => "RpcError",
         _ => "another",
     }
@@ -108,6 +109,20 @@ fn an_answer_that_goes_too_deep_is_no_garbage() {
     let error = open("deep", 30).and_then(|session| session.call("weather", json!({}))).expect_err("it is not read");
     assert_eq!(kind(&error), "ContractDrift");
     assert!(error.to_string().contains("JSON that this SDK cannot read: recursion limit exceeded"), "{error}");
+}
+
+#[test]
+fn what_takes_long_to_take_down_is_waited_for_as_long_as_a_call() -> Result<(), Error> {
+    // It takes seven seconds, and would be killed after six.
+    open("takes-down", 30)?.close()?;
+    let error = open("stays", 1)?.close().expect_err("it stays");
+    let said = "did not end within 1 s of the end of its session, and was stopped\nstderr of mcptest:\n  taking down";
+    assert!(error.to_string().contains(said), "{error}");
+    for fake in ["takes-down", "stays"] {
+        assert!(is_gone(fake), "{fake} still runs");
+        let _ = std::fs::remove_file(pid_file(fake));
+    }
+    Ok(())
 }
 
 #[test]
