@@ -35,6 +35,7 @@ mod window;
 mod worker;
 
 use crate::event::collector::{Collector, Finished};
+use crate::event::redact::Redactor;
 use crate::event::{Body, Outbox, RunStarted, What};
 use crate::extension::Live;
 use crate::mcp::cassette::Reel;
@@ -42,8 +43,8 @@ use crate::plan::Plan;
 pub use early::Early;
 pub use picked::Picked;
 pub use signals::Watch;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use stop::Stop;
 
@@ -83,6 +84,20 @@ struct Shared {
     next_session: AtomicUsize,
     failures: AtomicUsize,
     start_failed: AtomicBool,
+    /// For what is cut before the collector sees it: half a secret is not found any more.
+    redactor: Mutex<Arc<Redactor>>,
+}
+
+impl Shared {
+    fn redactor(&self) -> Arc<Redactor> {
+        self.redactor.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A value that came up during the run is hidden from here on.
+    fn hide<S: AsRef<str>>(&self, secrets: &[S]) {
+        let mut redactor = self.redactor.lock().unwrap_or_else(PoisonError::into_inner);
+        *redactor = Arc::new(secrets.iter().fold((**redactor).clone(), |all, secret| all.with(secret.as_ref())));
+    }
 }
 
 /// Runs the plan to its end; the exit code is 130, 3, 1 or 0, in this order of precedence, and what is asked for when there is no test. Workers that are there
@@ -115,6 +130,7 @@ pub fn run(
         next_session: AtomicUsize::new(early.as_ref().map_or(0, Early::sessions)),
         failures: AtomicUsize::new(0),
         start_failed: AtomicBool::new(false),
+        redactor: Mutex::new(Arc::new(collector.redactor().clone())),
     });
     // A reporter is called from here, and matchers on the workers: none of them hears a signal.
     let hearing = hear(&shared)?;

@@ -29,6 +29,7 @@ impl Steps<'_, '_> {
         ended: &mut Ended,
     ) {
         let window = std::mem::take(&mut call.window);
+        self.desk.keep_secret(&window.secrets);
         let (mut failures, captured) = match fault(ready, call, session) {
             Some(End::Interrupted) => {
                 ended.interrupted = true;

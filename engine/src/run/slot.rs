@@ -31,7 +31,11 @@ impl Desk<'_> {
     }
 
     /// Values that no report may show from here on.
-    fn keep_secret(&self, values: &[String]) {
+    pub(super) fn keep_secret(&self, values: &[String]) {
+        if values.is_empty() {
+            return;
+        }
+        self.shared.hide(values);
         for value in values {
             self.shared.outbox.post(self.file, What::Secret(value.clone()));
         }
