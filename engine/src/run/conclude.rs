@@ -131,7 +131,8 @@ fn fault(ready: &Ready<'_>, call: &Call, session: &Session) -> Option<End> {
         End::Done => None,
         // What came over HTTP is there to be judged, whatever it is.
         End::Unanswered if ready.checks().iter().any(|check| check.field == Field::Http) => None,
-        End::TimedOut if call.hopes_for_silence => None,
+        End::TimedOut if call.may_be_silent() => None,
+        End::TimedOut if call.not_taken_back().is_some() => Some(End::TimedOut),
         End::TimedOut if call.line.awaits == Awaits::AnyAnswer && !call.until_exit => {
             let fields = [Field::Response, Field::Result, Field::Error, Field::IsError];
             let wanted = ready.checks().iter().any(|check| fields.contains(&check.field));

@@ -220,7 +220,7 @@ impl Exchange<'_> {
                 continue;
             }
             self.session.connection.overdue.push(id.clone());
-            if call.hopes_for_silence || call.line.method.as_deref() == Some("initialize") {
+            if call.may_be_silent() || call.line.method.as_deref() == Some("initialize") {
                 continue;
             }
             if self.session.connection.abandon(id) {

@@ -81,6 +81,30 @@ tools:
 }
 
 #[test]
+fn a_request_that_hangs_before_it_is_taken_back_is_a_fault() {
+    let suite = r#"
+tools:
+  - { it: never tells of progress, tool: sleep, args: { ms: 60000 }, timeout: 300ms, cancelAfter: { progress: 2 } }
+  - { it: is hoped to be silent, tool: sleep, args: { ms: 60000 }, timeout: 300ms, cancelAfter: { progress: 1 }, expect: { no-response: true } }
+  - { it: is too late, tool: sleep, args: { ms: 60000 }, cancelAfter: 60s }
+"#;
+    let place = Place::with_config(&[], "timeout: 300ms\n", suite);
+    let (code, report) = place.report(&[]);
+    let faulted = ["never tells of progress", "is hoped to be silent", "is too late"];
+    assert_eq!((code, verdicts(&report)), (1, faulted.map(|name| format!("{name}: faulted (timeout)")).to_vec()));
+    let hints: Vec<&str> = (0..3)
+        .filter_map(|at| report["suites"][0]["tests"][at]["failures"][0]["hints"][0].as_str())
+        .collect();
+    let wanted = [
+        "the request was never taken back: 0 of 2 progress notifications came",
+        "the request was never taken back: 0 of 1 progress notification came",
+        "the request was never taken back: give the step a `timeout` longer than `cancelAfter`",
+    ];
+    assert_eq!(hints, wanted);
+    place.assert_nothing_left();
+}
+
+#[test]
 fn a_call_becomes_a_task() {
     passes(
         r#"
