@@ -46,6 +46,7 @@ answers
   --refuse METHOD          answers METHOD with an error (repeatable)
   --odd-names              lists a tool whose names mean something in a suite
   --crash-at N             exits with code 70 at the n-th request, `initialize` being the first
+  --leave-at N             exits with code 7 after it has answered the n-th tools/call
   --late MS                answers the first tools/call that much later; the others at once
   --out-of-order           answers pairs of tools/call in reverse; a single one after 100 ms
   --wrong-id               answers tools/call with another id
@@ -105,6 +106,7 @@ pub(crate) struct Options {
     pub(crate) refuse: Vec<String>,
     pub(crate) odd_names: bool,
     pub(crate) crash_at: Option<usize>,
+    pub(crate) leave_at: Option<usize>,
     pub(crate) late: Option<Duration>,
     pub(crate) out_of_order: bool,
     pub(crate) wrong_id: bool,
@@ -203,6 +205,7 @@ impl Options {
             "--hang-on" => self.hang_on.push(value),
             "--refuse" => self.refuse.push(value),
             "--crash-at" => self.crash_at = Some(number(flag, &value)?),
+            "--leave-at" => self.leave_at = Some(number(flag, &value)?),
             "--late" => self.late = Some(millis(flag, &value)?),
             "--huge-line" => self.huge_line = Some(number(flag, &value)?),
             "--deep" => self.deep = Some(number(flag, &value)?),

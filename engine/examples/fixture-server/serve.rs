@@ -174,6 +174,9 @@ impl Server {
             Outcome::Error(code, message) => self.fail(id, code, &message),
             Outcome::Ask(method, params) => self.ask(&method, &params, Some(id.clone())),
         }
+        if options.leave_at == Some(self.calls) {
+            std::process::exit(7);
+        }
     }
 
     fn result(&mut self, id: &Value, result: Value, pause: Option<Duration>) {

@@ -134,7 +134,11 @@ impl FileRun<'_> {
         let (mut attempt, mut passes) = (1, 0);
         let ended = loop {
             self.restart_for_overdue_id(plan, slot, desk).await;
-            let ended = self.once(plan, case, slot, desk).await;
+            let mut ended = self.once(plan, case, slot, desk).await;
+            if ended.died && passes + 1 < case.repeat {
+                let at = At::new(&self.plan.suite.source, case.span);
+                ended.cut_short(&format!("pass {} of {}", passes + 1, case.repeat), &plan.server.name, at);
+            }
             if ended.interrupted {
                 break ended;
             }

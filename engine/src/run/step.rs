@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::evidence;
 use super::exchange::Exchange;
-use super::fault::failure;
+use super::fault::{Code, Fault, failure};
 use super::judge::Judge;
 use super::outcome::Outcome;
 use super::output_schema;
@@ -12,7 +12,8 @@ use super::respond::{Scripts, Turns};
 use super::session::Session;
 use super::slot::{Desk, Slot};
 use super::window::Window;
-use crate::event::{Body, Failure, StepId};
+use crate::child::Exit;
+use crate::event::{At, Body, Failure, StepId};
 use crate::plan::scope::Moment;
 use crate::plan::{CasePlan, FilePlan};
 use crate::source::Json;
@@ -40,6 +41,19 @@ pub(super) struct Ended {
     pub(super) interrupted: bool,
     /// The server died, and not because it was told to.
     pub(super) died: bool,
+    /// How its process ended.
+    pub(super) exit: Option<Exit>,
+}
+
+impl Ended {
+    /// The server died while something was still to come: what passed so far is no pass.
+    pub(super) fn cut_short(&mut self, after: &str, server: &str, at: At) {
+        if self.failures.is_empty() && !self.interrupted {
+            let how = self.exit.map(|exit| format!(" ({exit})")).unwrap_or_default();
+            let message = format!("the server ended after {after}, before the rest of the test{how}");
+            self.failures.push(failure(Fault::new(Code::Crashed, message), server, at));
+        }
+    }
 }
 
 impl Steps<'_, '_> {
@@ -53,6 +67,10 @@ impl Steps<'_, '_> {
                 let mut ended = Ended::default();
                 for (at, step) in steps.iter().enumerate() {
                     ended = self.group(slot, std::slice::from_ref(step), at).await;
+                    if ended.died && at + 1 < steps.len() {
+                        let place = At::new(&self.file.suite.source, steps[at + 1].span);
+                        ended.cut_short(&format!("step {}", at + 1), &slot.server.name, place);
+                    }
                     if ended.interrupted || !ended.failures.is_empty() {
                         break;
                     }
@@ -70,7 +88,7 @@ impl Steps<'_, '_> {
             Err(failed) => {
                 let step = self.step_id(first as u32 + 1);
                 evidence::post_failed_start(self.desk, &step, &failed.window);
-                let at = crate::event::At::new(&self.file.suite.source, steps[0].span);
+                let at = At::new(&self.file.suite.source, steps[0].span);
                 ended.interrupted = self.desk.shared.stop.interrupted();
                 ended.failures.push(failure(failed.fault, &slot.server.name, at));
                 return ended;
@@ -104,6 +122,7 @@ impl Steps<'_, '_> {
         let awaited = calls.iter().any(|call| call.until_exit) && !waited;
         if closed || awaited || !session.is_alive() {
             ended.died = !closed && !awaited;
+            ended.exit = session.connection.exit;
             slot.close(self.desk).await;
         }
         ended

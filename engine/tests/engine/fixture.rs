@@ -135,6 +135,19 @@ fn a_crash_costs_the_rest_of_the_file_and_tells_why() {
 }
 
 #[test]
+fn a_server_that_leaves_in_the_middle_of_a_test_is_not_replaced() {
+    let suite = "tools:\n  - it: goes on\n    steps:\n      - { tool: echo, args: { message: a }, settle: 10s, expect: { text: a } }\n      - { tool: echo, args: { message: b }, expect: { text: b } }\n  - { it: is lost, ping: true }\n";
+    let lost = ["goes on: faulted (crashed)", "is lost: faulted (connection_lost)"];
+    let said = check(&["--leave-at", "1"], QUICK, suite, 1, &lost);
+    assert_eq!(said[0], "the server ended after step 1, before the rest of the test (exit code 7)");
+    let suite = "tools:\n  - { it: holds, repeat: 3, tool: echo, args: { message: a }, settle: 10s }\n";
+    let said = check(&["--leave-at", "1"], QUICK, suite, 1, &["holds: faulted (crashed)"]);
+    assert_eq!(said, ["the server ended after pass 1 of 3, before the rest of the test (exit code 7)"]);
+    let suite = suite.replace("repeat: 3, ", "");
+    check(&["--leave-at", "1"], QUICK, &suite, 0, &["holds: passed"]);
+}
+
+#[test]
 fn with_restart_test_a_crash_costs_one_test() {
     let suite = "tools:\n  - { it: crashes, tool: crash, args: { code: 3 } }\n  - { it: goes on, tool: echo, args: { message: a }, expect: { text: a } }\n";
     check(&[], "restart: test\n", suite, 1, &["crashes: faulted (crashed)", "goes on: passed"]);
