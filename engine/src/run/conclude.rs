@@ -106,8 +106,11 @@ impl Steps<'_, '_> {
         };
         failures.extend(judge.stream(call.cancel.as_ref(), &outcome));
         evidence::post_said(self.desk, &step);
-        if let (Action::Tool { name, .. }, true, Some(structured)) =
-            (ready.action(), ready.step.output_schema, outcome.structured())
+        let success = outcome.unfit.is_none() && outcome.is_error() == Some(Json::Bool(false));
+        let due = success && ready.step.task.as_ref().is_none_or(|task| task.wait);
+        let structured = outcome.structured();
+        if let (Action::Tool { name, .. }, true) = (ready.action(), ready.step.output_schema)
+            && (structured.is_some() || due)
         {
             let tool = crate::suite::template::text_of(name);
             failures.extend(output_schema::violations(&tool, structured, session, &judge, self).await);

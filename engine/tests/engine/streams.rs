@@ -191,3 +191,42 @@ fn a_wait_leaves_the_session_as_it_is() {
     let (code, report) = place.report(&[]);
     assert_eq!(code, 0, "{:#?} {:#?}", verdicts(&report), messages(&report));
 }
+
+#[test]
+fn a_schema_that_cannot_be_listed_is_no_pass() {
+    let suite = "tools:\n  - { it: is judged, tool: typed, args: { value: { n: 1 } }, expect: { structured: { n: 1 } } }\n";
+    let run = |flags: &[&str]| {
+        let place = Place::with_config(flags, "timeout: 500ms\nshutdownTimeout: 300ms\n", suite);
+        let (code, report) = place.report(&[]);
+        place.assert_nothing_left();
+        (code, verdicts(&report), messages(&report), place.mcptest(&["run", "-v"]).stdout)
+    };
+    // `initialize`, `ping` and `tools/call` come before it.
+    let (code, verdict, said, _) = run(&["--crash-at", "4"]);
+    assert_eq!((code, verdict), (1, vec!["is judged: faulted (crashed)".to_owned()]));
+    let wanted = "`tools/list`, asked for the `outputSchema` of `typed`: the server ended before it answered `tools/list` (exit code 70)";
+    assert_eq!(said, [wanted]);
+    let (code, verdict, said, shown) = run(&["--hang-on", "tools/list"]);
+    assert_eq!((code, verdict), (1, vec!["is judged: faulted (timeout)".to_owned()]));
+    assert_eq!(said, ["`tools/list`, asked for the `outputSchema` of `typed`: no answer to `tools/list` within 500ms"]);
+    assert!(shown.contains("`outputSchema: ignore` on the step leaves this check out"), "{shown}");
+    let (code, verdict, _, shown) = run(&["--refuse", "tools/list"]);
+    assert_eq!((code, verdict), (0, vec!["is judged: passed".to_owned()]));
+    let note = "structured content is not validated, for the tools cannot be listed: -32603 not today";
+    assert!(shown.contains(note), "{shown}");
+}
+
+#[test]
+fn a_tool_with_a_schema_has_structured_content() {
+    let suite = r#"
+tools:
+  - { it: has it, tool: typed, args: { value: { n: 1 } } }
+  - { it: has none, tool: typed, args: { value: 1 } }
+  - { it: is left alone, tool: typed, args: { value: 1 }, outputSchema: ignore }
+  - { it: declares nothing, tool: echo, args: { message: x } }
+"#;
+    let (code, report) = Place::with_fixture(&[], suite).report(&[]);
+    let wanted = "`typed` declares an `outputSchema`, and the answer has no `structuredContent`";
+    assert_eq!((code, messages(&report)), (1, vec![wanted.to_owned()]));
+    assert_eq!(verdicts(&report)[1], "has none: failed");
+}
