@@ -376,7 +376,7 @@ fn variables_that_never_end_are_told() {
 
 #[test]
 fn a_test_without_rows_captures_nothing() {
-    let place = Place::new();
+    let place = Place::with_fixture(&[], "");
     place.write("rows.json", "[]");
     let captures = "tool: echo, args: { message: hi }, capture: { x: $.text } }";
     let uses = "  - { it: uses it, tool: echo, args: { message: \"${x}\" } }\n";
