@@ -10,7 +10,7 @@ use crate::event::{At, Attempt, Body, Failure, FailureKind, Status, TestFinished
 use crate::plan::{CasePlan, FilePlan, Part, Subject};
 use crate::source::Json;
 use crate::suite::server::Restart;
-use crate::suite::{Action, Case, Row};
+use crate::suite::{Case, Row};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -133,7 +133,6 @@ impl FileRun<'_> {
         let begun = Instant::now();
         let (mut attempt, mut passes) = (1, 0);
         let ended = loop {
-            self.restart_for_overdue_id(plan, slot, desk).await;
             let mut ended = self.once(plan, case, slot, desk).await;
             if ended.died && passes + 1 < case.repeat {
                 let at = At::new(&self.plan.suite.source, case.span);
@@ -185,25 +184,6 @@ impl FileRun<'_> {
         let State { captures, turns, .. } = &mut self.state;
         let mut steps = Steps { file: self.plan, plan, case, row, captures, turns, desk };
         steps.run(slot).await
-    }
-
-    /// An id that timed out cannot be told from its late answer, so it is never used twice in one session.
-    async fn restart_for_overdue_id(&self, plan: &CasePlan, slot: &mut Slot, desk: &Desk<'_>) {
-        let Some(session) = slot.session.as_ref().filter(|session| !session.connection.overdue.is_empty()) else {
-            return;
-        };
-        let Some(case) = self.plan.case(plan.subject) else { return };
-        let reused = case.body.steps().iter().find_map(|step| match &step.action {
-            Action::Request(node) => {
-                let id = node.get("id")?.to_json();
-                session.connection.overdue.contains(&id).then_some(id)
-            }
-            _ => None,
-        });
-        let Some(id) = reused else { return };
-        let name = session.name.clone();
-        desk.note(Some(&name), format!("the server was restarted: id {id} had timed out and is used again"));
-        slot.close(desk).await;
     }
 
     fn faulted(&self, plan: &CasePlan, case: &Case, fault: Fault) -> TestFinished {

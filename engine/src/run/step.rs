@@ -17,6 +17,7 @@ use crate::event::{At, Body, Failure, StepId};
 use crate::plan::scope::Moment;
 use crate::plan::{CasePlan, FilePlan};
 use crate::source::Json;
+use crate::suite::template::text_of;
 use crate::suite::{self, Action, Case, Close, Row, Step};
 use std::collections::HashMap;
 use std::path::Path;
@@ -60,6 +61,7 @@ impl Steps<'_, '_> {
     /// Runs the steps; stops at the first that does not pass.
     pub(super) async fn run(&mut self, slot: &mut Slot) -> Ended {
         let case = self.case;
+        self.restart_for_overdue_id(slot).await;
         match &case.body {
             suite::Body::Single(step) => self.group(slot, std::slice::from_ref(step), 0).await,
             suite::Body::Parallel(steps) => self.group(slot, steps, 0).await,
@@ -78,6 +80,32 @@ impl Steps<'_, '_> {
                 ended
             }
         }
+    }
+
+    /// An id that timed out cannot be told from its late answer, so it is never used twice in one session.
+    async fn restart_for_overdue_id(&mut self, slot: &mut Slot) {
+        let Some(session) = slot.session.as_ref().filter(|session| !session.connection.overdue.is_empty()) else {
+            return;
+        };
+        let mut steps = self.case.body.steps().iter().enumerate();
+        let reused = steps.find_map(|(at, step)| match self.prepare(step, at, session) {
+            Ok(ready) => overdue_id(ready.action(), session),
+            Err(_) => overdue_id(&step.action, session),
+        });
+        let Some(id) = reused else { return };
+        let name = session.name.clone();
+        self.desk.note(Some(&name), format!("the server was restarted: id {id} had timed out and is used again"));
+        slot.close(self.desk).await;
+    }
+
+    /// What is wrong with a step whose id timed out in an earlier one of the same test.
+    fn reused_id(&self, ready: &Ready<'_>, session: &Session) -> Option<Failure> {
+        let id = overdue_id(ready.action(), session)?;
+        let message =
+            format!("id {id} had timed out in this session, and its late answer could not be told from this one");
+        let fault = Fault::new(Code::Timeout, message).hint("use another `id`, or give the step a test of its own");
+        let at = At::new(&self.file.suite.source, ready.step.span);
+        Some(failure(fault, &session.server.name, at))
     }
 
     /// Runs steps that are sent together.
@@ -103,6 +131,10 @@ impl Steps<'_, '_> {
                     return ended;
                 }
             }
+        }
+        if let Some(failure) = ready.iter().find_map(|step| self.reused_id(step, session)) {
+            ended.failures.push(failure);
+            return ended;
         }
         for step in &ready {
             self.desk.post(Body::StepStarted { step: self.step_id(step.number) });
@@ -178,4 +210,16 @@ impl Steps<'_, '_> {
     pub(super) fn step_id(&self, number: u32) -> StepId {
         StepId { test: self.plan.test.clone(), number }
     }
+}
+
+/// The id that an action writes itself, when it had timed out in the session.
+fn overdue_id(action: &Action, session: &Session) -> Option<Json> {
+    let overdue = &session.connection.overdue;
+    let id = match action {
+        _ if overdue.is_empty() => return None,
+        Action::Request(node) => node.get("id")?.to_json(),
+        Action::Raw(node) => serde_json::from_str::<Json>(&text_of(node)).ok()?.get_mut("id")?.take(),
+        _ => return None,
+    };
+    overdue.contains(&id).then_some(id)
 }

@@ -126,6 +126,27 @@ fn an_id_that_timed_out_is_used_again_only_in_a_new_process() {
 }
 
 #[test]
+fn an_id_that_timed_out_is_found_in_variables_and_in_raw_lines() {
+    let message = "method: tools/call, params: { name: echo, arguments: { message: x } }";
+    let raw = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"message":"x"}}}"#;
+    for again in [format!("request: {{ id: \"${{id}}\", {message} }}"), format!("raw: '{raw}'")] {
+        let suite = format!(
+            "variables: {{ id: 7 }}\ntests:\n  - {{ it: is late, request: {{ id: 7, {message} }}, timeout: 200ms }}\n  - {{ it: same id, {again}, timeout: 5s }}\n"
+        );
+        let place = Place::with_config(&["--late", "400"], QUICK, &suite);
+        let said = place.mcptest(&["run", "-v"]);
+        assert!(said.stdout.contains("the server was restarted: id 7 had timed out"), "{}", said.stdout);
+        place.assert_nothing_left();
+    }
+    let request = format!("request: {{ id: 7, {message} }}, timeout: 200ms");
+    let suite = format!(
+        "tests:\n  - {{ it: same id, steps: [{{ {request}, expect: {{ no-response: true }} }}, {{ {request}, expect: {{ text: x }} }}] }}\n"
+    );
+    let said = check(&["--late", "400"], QUICK, &suite, 1, &["same id: faulted (timeout)"]);
+    assert_eq!(said, ["id 7 had timed out in this session, and its late answer could not be told from this one"]);
+}
+
+#[test]
 fn a_crash_costs_the_rest_of_the_file_and_tells_why() {
     // `initialize` is the first request, the awaited `ping` the second.
     let lost = ["echoes: faulted (crashed)", "goes on: faulted (connection_lost)"];
