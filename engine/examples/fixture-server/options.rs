@@ -59,6 +59,8 @@ answers
   --number TEXT            puts TEXT, unquoted, into the structured content of tools/call
   --close-stdout           closes stdout at the first tools/call, and lives until EOF
   --page-size N            lists N tools per page
+  --last-page JSON         answers with JSON instead of the last page of tools
+  --result JSON            answers tools/call with JSON as its result
 
 bytes
   --bom                    begins with a byte order mark
@@ -119,6 +121,8 @@ pub(crate) struct Options {
     pub(crate) number: Option<String>,
     pub(crate) close_stdout: bool,
     pub(crate) page_size: Option<usize>,
+    pub(crate) last_page: Option<String>,
+    pub(crate) result: Option<String>,
     pub(crate) bom: bool,
     pub(crate) crlf: bool,
     pub(crate) split_writes: bool,
@@ -211,6 +215,8 @@ impl Options {
             "--deep" => self.deep = Some(number(flag, &value)?),
             "--number" => self.number = Some(value),
             "--page-size" => self.page_size = Some(number(flag, &value)?),
+            "--last-page" => self.last_page = Some(value),
+            "--result" => self.result = Some(value),
             "--flood-stderr" => self.flood_stderr = number(flag, &value)?,
             "--flood-stdout" => self.flood_stdout = number(flag, &value)?,
             "--die-on-eof-code" => self.die_on_eof_code = number(flag, &value)?,

@@ -108,7 +108,7 @@ impl Server {
             "initialize" => self.initialize(id, params),
             "ping" => self.reply(id, json!({})),
             "tools/list" if options.odd_names => self.reply(id, tools::odd()),
-            "tools/list" => self.reply(id, tools::list(params, options.page_size)),
+            "tools/list" => self.reply(id, tools::list(params, options.page_size, options.last_page.as_deref())),
             "tools/call" => self.call(id, params),
             "resources/list" => {
                 self.reply(
@@ -161,6 +161,9 @@ impl Server {
         let options = wire.options();
         if options.close_stdout {
             processes::close_stdout();
+        }
+        if let Some(result) = &options.result {
+            return self.reply(id, serde_json::from_str(result).unwrap_or_default());
         }
         tools::flood(&wire);
         let late = options.late.filter(|_| self.calls == 1);

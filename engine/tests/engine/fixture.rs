@@ -156,6 +156,29 @@ fn a_crash_costs_the_rest_of_the_file_and_tells_why() {
 }
 
 #[test]
+fn a_page_without_its_list_is_a_fault() {
+    let suite = "tools:\n  - { it: lists, list: tools }\n";
+    for page in ["{}", r#"{"tools":"oops"}"#, r#"{"tools":null}"#, "null", "[]"] {
+        for flags in [&["--last-page", page][..], &["--last-page", page, "--page-size", "3"]] {
+            let said = check(flags, QUICK, suite, 1, &["lists: faulted (malformed_response)"]);
+            assert_eq!(said, ["the answer to `tools/list` cannot be read: a page has no list `tools`"]);
+        }
+    }
+    check(&["--last-page", r#"{"tools":[]}"#, "--page-size", "3"], QUICK, suite, 0, &["lists: passed"]);
+}
+
+#[test]
+fn a_result_that_is_no_object_is_no_success() {
+    let suite = "tools:\n  - { it: calls, tool: echo, args: { message: a } }\n";
+    for result in ["null", "[1]", r#""just text""#] {
+        let said = check(&["--result", result], QUICK, suite, 1, &["calls: failed"]);
+        assert_eq!(said, ["the result of the answer is no object"]);
+        let expected = suite.replace(" }\n", &format!(", expect: {{ result: {result} }} }}\n"));
+        check(&["--result", result], QUICK, &expected, 0, &["calls: passed"]);
+    }
+}
+
+#[test]
 fn a_server_that_leaves_in_the_middle_of_a_test_is_not_replaced() {
     let suite = "tools:\n  - it: goes on\n    steps:\n      - { tool: echo, args: { message: a }, settle: 10s, expect: { text: a } }\n      - { tool: echo, args: { message: b }, expect: { text: b } }\n  - { it: is lost, ping: true }\n";
     let lost = ["goes on: faulted (crashed)", "is lost: faulted (connection_lost)"];
