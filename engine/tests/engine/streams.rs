@@ -92,9 +92,8 @@ tools:
     let (code, report) = place.report(&[]);
     let faulted = ["never tells of progress", "is hoped to be silent", "is too late"];
     assert_eq!((code, verdicts(&report)), (1, faulted.map(|name| format!("{name}: faulted (timeout)")).to_vec()));
-    let hints: Vec<&str> = (0..3)
-        .filter_map(|at| report["suites"][0]["tests"][at]["failures"][0]["hints"][0].as_str())
-        .collect();
+    let hints: Vec<&str> =
+        (0..3).filter_map(|at| report["suites"][0]["tests"][at]["failures"][0]["hints"][0].as_str()).collect();
     let wanted = [
         "the request was never taken back: 0 of 2 progress notifications came",
         "the request was never taken back: 0 of 1 progress notification came",
@@ -157,6 +156,21 @@ resources:
 }
 
 #[test]
+fn a_task_that_is_not_there_yet_is_not_told_of() {
+    passes(
+        r#"
+tools:
+  - it: is told of none
+    tool: notify
+    args: { method: notifications/tasks/status, params: { status: failed } }
+    task: true
+    expect: { text: ok, task: { status: completed, taskId: task-1 } }
+"#,
+        1,
+    );
+}
+
+#[test]
 fn structured_content_that_breaks_its_schema_cites_both() {
     let suite = r#"
 tools:
@@ -194,7 +208,8 @@ fn a_wait_leaves_the_session_as_it_is() {
 
 #[test]
 fn a_schema_that_cannot_be_listed_is_no_pass() {
-    let suite = "tools:\n  - { it: is judged, tool: typed, args: { value: { n: 1 } }, expect: { structured: { n: 1 } } }\n";
+    let suite =
+        "tools:\n  - { it: is judged, tool: typed, args: { value: { n: 1 } }, expect: { structured: { n: 1 } } }\n";
     let run = |flags: &[&str]| {
         let place = Place::with_config(flags, "timeout: 500ms\nshutdownTimeout: 300ms\n", suite);
         let (code, report) = place.report(&[]);
