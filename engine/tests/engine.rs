@@ -61,6 +61,8 @@ mod secrets;
 mod seeds;
 #[path = "engine/select.rs"]
 mod select;
+#[path = "engine/slots.rs"]
+mod slots;
 #[path = "engine/streams.rs"]
 mod streams;
 #[path = "engine/tls.rs"]

@@ -89,7 +89,7 @@ impl FileRun<'_> {
         let mut own_slot = own.then(|| Slot::new(&plan.server, &plan.capabilities, case.handshake));
         let slot = match &mut own_slot {
             Some(slot) => slot,
-            None => shared_slot(slots, plan),
+            None => shared_slot(slots, plan, desk).await,
         };
         if let Some(test) = &slot.lost_in {
             let fault = Fault::new(Code::ConnectionLost, format!("the server died earlier in this file, in `{test}`"))
@@ -148,9 +148,11 @@ impl FileRun<'_> {
                 }
                 continue;
             }
-            if attempt > case.retry {
+            // What the run's tests share is not started again, so another attempt would be none.
+            if attempt > case.retry || (shared && slot.failed.is_some()) {
                 break ended;
             }
+            slot.failed = None;
             attempt += 1;
             passes = 0;
             desk.post(Body::Attempt(Attempt {
@@ -160,6 +162,9 @@ impl FileRun<'_> {
                 reason: ended.failures[0].message.clone(),
             }));
         };
+        if slot.failed.is_some() && !desk.shared.stop.interrupted() {
+            desk.shared.start_failed.store(true, Ordering::Relaxed);
+        }
         if ended.died && shared {
             slot.lost_in = Some(plan.test.name.clone());
         }
@@ -199,12 +204,19 @@ fn row<'a>(plan: &CasePlan, case: &'a Case) -> Option<&'a Row> {
 }
 
 /// The place of the server that the run's tests share.
-fn shared_slot<'a>(slots: &'a mut Vec<Slot>, plan: &CasePlan) -> &'a mut Slot {
+async fn shared_slot<'a>(slots: &'a mut Vec<Slot>, plan: &CasePlan, desk: &Desk<'_>) -> &'a mut Slot {
     let same = |slot: &Slot| Arc::ptr_eq(&slot.server, &plan.server) && slot.capabilities == plan.capabilities;
     let at = slots.iter().position(same).unwrap_or_else(|| {
         slots.push(Slot::new(&plan.server, &plan.capabilities, true));
         slots.len() - 1
     });
+    if plan.server.has_fixed_port() {
+        // The client declares something else now, and the process before holds the port.
+        let others = slots.iter_mut().enumerate().filter(|(other, _)| *other != at);
+        for (_, slot) in others.filter(|(_, slot)| Arc::ptr_eq(&slot.server, &plan.server)) {
+            slot.close(desk).await;
+        }
+    }
     &mut slots[at]
 }
 
