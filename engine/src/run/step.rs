@@ -18,10 +18,14 @@ use crate::plan::scope::Moment;
 use crate::plan::{CasePlan, FilePlan};
 use crate::source::Json;
 use crate::suite::template::text_of;
-use crate::suite::{self, Action, Case, Close, Row, Step};
+use crate::suite::{self, Action, Case, Close, Field, Row, Step};
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 use tokio::time::Instant;
+
+/// How often a `wait` looks whether what it expects of files holds.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The steps of one test, on their way.
 pub(super) struct Steps<'a, 'd> {
@@ -196,9 +200,11 @@ impl Steps<'_, '_> {
             let mut outcome = Outcome::new(None, window);
             judge.judge(checks, &mut outcome).is_empty()
         };
+        // Nobody tells of a file.
+        let every = checks.iter().any(|check| check.field == Field::Files).then_some(LOOK);
         let mut failing = !holds(&exchange.session.between);
         exchange
-            .wait(Instant::now() + *duration, |window| {
+            .wait(Instant::now() + *duration, every, |window| {
                 let held = holds(window);
                 let turned = failing && held;
                 failing |= !held;

@@ -68,3 +68,14 @@ fn a_start_that_fails_is_tried_again_by_a_test_with_a_process_of_its_own() {
     assert_eq!((code, verdicts(&report)), (3, vec!["pings: faulted (start_failed)".to_owned()]), "{report:#}");
     assert_eq!((place.read("starts").lines().count(), &report["suites"][0]["tests"][0]["attempts"]), (1, &Value::Null));
 }
+
+#[test]
+fn a_wait_ends_when_a_file_is_there_and_tells_its_time() {
+    let place = Place::new();
+    let script = format!("(sleep 0.3; echo x > \"$1/a\") & exec '{}'", fixture_server());
+    place.write("mcptest.yml", &format!("command: sh\nargs: {}\n", json!(["-c", script, "sh", "${tmp}"])));
+    let suite = "tools:\n  - { it: sees it, wait: 5m, expect: { files: { a: { $contains: x } }, duration: '< 2m' } }\n  - { it: takes its time, wait: 200ms, expect: { duration: '> 100ms' } }\n";
+    place.write("suite.test.mcp.yml", suite);
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, verdicts(&report)), (0, ["sees it: passed", "takes its time: passed"].map(String::from).to_vec()));
+}
