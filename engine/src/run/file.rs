@@ -74,13 +74,13 @@ impl FileRun<'_> {
         slots: &mut Vec<Slot>,
         progress: &Progress,
     ) -> TestFinished {
-        desk.post(Body::TestStarted { test: plan.test.clone() });
         if let Some(reason) = self.reason_to_skip(plan, desk, progress) {
             return finished(plan, Status::Skipped, reason);
         }
         let Some(case) = self.plan.case(plan.subject) else {
             return finished(plan, Status::Skipped, "there is nothing to run".into());
         };
+        desk.post(Body::TestStarted { test: plan.test.clone() });
         if let Some(before) = self.state.before_failed.as_ref().filter(|_| plan.part() == Part::Own) {
             let fault = Fault::new(Code::ConnectionLost, format!("`before` did not pass: `{before}`"));
             return self.faulted(plan, case, fault);

@@ -77,5 +77,16 @@ fn a_wait_ends_when_a_file_is_there_and_tells_its_time() {
     let suite = "tools:\n  - { it: sees it, wait: 5m, expect: { files: { a: { $contains: x } }, duration: '< 2m' } }\n  - { it: takes its time, wait: 200ms, expect: { duration: '> 100ms' } }\n";
     place.write("suite.test.mcp.yml", suite);
     let (code, report) = place.report(&[]);
-    assert_eq!((code, verdicts(&report)), (0, ["sees it: passed", "takes its time: passed"].map(String::from).to_vec()));
+    assert_eq!(
+        (code, verdicts(&report)),
+        (0, ["sees it: passed", "takes its time: passed"].map(String::from).to_vec())
+    );
+}
+
+#[test]
+fn a_skipped_test_only_finishes() {
+    let suite = "tools:\n  - { it: waits, skip: not yet, ping: true }\n  - { it: runs, ping: true }\n";
+    let said = Place::with_fixture(&[], suite).mcptest(&["run", "--reporter", "ndjson"]);
+    let count = |what: &str| said.stdout.matches(what).count();
+    assert_eq!((count("test-started"), count("test-finished")), (1, 2), "{}", said.stdout);
 }
