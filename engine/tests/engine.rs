@@ -69,3 +69,5 @@ mod streams;
 mod tls;
 #[path = "engine/uploads.rs"]
 mod uploads;
+#[path = "engine/variables.rs"]
+mod variables;
