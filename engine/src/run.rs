@@ -35,6 +35,7 @@ mod window;
 mod worker;
 
 use crate::event::collector::{Collector, Finished};
+use crate::event::redact::Redactor;
 use crate::event::{Body, Outbox, RunStarted, What};
 use crate::extension::Live;
 use crate::mcp::cassette::Reel;
@@ -42,8 +43,8 @@ use crate::plan::Plan;
 pub use early::Early;
 pub use picked::Picked;
 pub use signals::Watch;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use stop::Stop;
 
@@ -83,6 +84,20 @@ struct Shared {
     next_session: AtomicUsize,
     failures: AtomicUsize,
     start_failed: AtomicBool,
+    /// For what is cut before the collector sees it: half a secret is not found any more.
+    redactor: Mutex<Arc<Redactor>>,
+}
+
+impl Shared {
+    fn redactor(&self) -> Arc<Redactor> {
+        self.redactor.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A value that came up during the run is hidden from here on.
+    fn hide<S: AsRef<str>>(&self, secrets: &[S]) {
+        let mut redactor = self.redactor.lock().unwrap_or_else(PoisonError::into_inner);
+        *redactor = Arc::new(secrets.iter().fold((**redactor).clone(), |all, secret| all.with(secret.as_ref())));
+    }
 }
 
 /// Runs the plan to its end; the exit code is 130, 3, 1 or 0, in this order of precedence, and what is asked for when there is no test. Workers that are there
@@ -115,11 +130,12 @@ pub fn run(
         next_session: AtomicUsize::new(early.as_ref().map_or(0, Early::sessions)),
         failures: AtomicUsize::new(0),
         start_failed: AtomicBool::new(false),
+        redactor: Mutex::new(Arc::new(collector.redactor().clone())),
     });
-    // A reporter is called from here, and matchers on the workers: none of them hears a signal.
-    let hearing = hear(&shared)?;
+    // A reporter is called from here, and one that waits for whoever reads its output hears no signal.
+    let _hearing = hear(&shared)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(watch(&shared, jobs, &mut collector, early, hearing.is_none()))?;
+    runtime.block_on(watch(&shared, jobs, &mut collector, early))?;
     let interrupted = shared.stop.interrupted();
     collector.accept(shared.outbox.take());
     let summary = collector.summary();
@@ -137,29 +153,23 @@ pub fn run(
     Ok((finished, if shared.stop.interrupted() { 130 } else { exit_code }))
 }
 
-/// Hears signals for a run with extensions: calls end with them.
-fn hear(shared: &Arc<Shared>) -> std::io::Result<Option<Watch>> {
-    if shared.options.extensions.is_empty() {
-        return Ok(None);
-    }
+/// Hears signals: workers stop at the first one, and calls of extensions end with it.
+fn hear(shared: &Arc<Shared>) -> std::io::Result<Watch> {
     let (stop, extensions) = (shared.stop.clone(), shared.options.extensions.clone());
     let react = move || {
         stop.interrupt();
         extensions.iter().for_each(|live| live.extension.interrupt());
     };
-    Watch::begin(react).map(Some)
+    Watch::begin(react)
 }
 
-/// Starts the workers and hands what they post to the collector until the last one is done; hears signals where nobody
-/// else does.
+/// Starts the workers and hands what they post to the collector until the last one is done.
 async fn watch(
     shared: &Arc<Shared>,
     jobs: usize,
     collector: &mut Collector,
     mut early: Option<Early>,
-    listens: bool,
 ) -> std::io::Result<()> {
-    let mut signals = signals::Signals::listen()?;
     // The channel closes when the last worker is done.
     let (done, mut finished) = tokio::sync::mpsc::unbounded_channel::<()>();
     let mut threads = Vec::with_capacity(jobs);
@@ -185,7 +195,6 @@ async fn watch(
     loop {
         tokio::select! {
             biased;
-            () = signals.next(), if listens => shared.stop.interrupt(),
             next = finished.recv() => if next.is_none() { break },
             _ = tick.tick() => {
                 collector.accept(shared.outbox.take());

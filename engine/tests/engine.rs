@@ -71,9 +71,13 @@ mod secrets;
 mod seeds;
 #[path = "engine/select.rs"]
 mod select;
+#[path = "engine/slots.rs"]
+mod slots;
 #[path = "engine/streams.rs"]
 mod streams;
 #[path = "engine/tls.rs"]
 mod tls;
 #[path = "engine/uploads.rs"]
 mod uploads;
+#[path = "engine/variables.rs"]
+mod variables;

@@ -46,6 +46,7 @@ answers
   --refuse METHOD          answers METHOD with an error (repeatable)
   --odd-names              lists a tool whose names mean something in a suite
   --crash-at N             exits with code 70 at the n-th request, `initialize` being the first
+  --leave-at N             exits with code 7 after it has answered the n-th tools/call
   --late MS                answers the first tools/call that much later; the others at once
   --out-of-order           answers pairs of tools/call in reverse; a single one after 100 ms
   --wrong-id               answers tools/call with another id
@@ -58,6 +59,8 @@ answers
   --number TEXT            puts TEXT, unquoted, into the structured content of tools/call
   --close-stdout           closes stdout at the first tools/call, and lives until EOF
   --page-size N            lists N tools per page
+  --last-page JSON         answers with JSON instead of the last page of tools
+  --result JSON            answers tools/call with JSON as its result
 
 bytes
   --bom                    begins with a byte order mark
@@ -105,6 +108,7 @@ pub(crate) struct Options {
     pub(crate) refuse: Vec<String>,
     pub(crate) odd_names: bool,
     pub(crate) crash_at: Option<usize>,
+    pub(crate) leave_at: Option<usize>,
     pub(crate) late: Option<Duration>,
     pub(crate) out_of_order: bool,
     pub(crate) wrong_id: bool,
@@ -117,6 +121,8 @@ pub(crate) struct Options {
     pub(crate) number: Option<String>,
     pub(crate) close_stdout: bool,
     pub(crate) page_size: Option<usize>,
+    pub(crate) last_page: Option<String>,
+    pub(crate) result: Option<String>,
     pub(crate) bom: bool,
     pub(crate) crlf: bool,
     pub(crate) split_writes: bool,
@@ -203,11 +209,14 @@ impl Options {
             "--hang-on" => self.hang_on.push(value),
             "--refuse" => self.refuse.push(value),
             "--crash-at" => self.crash_at = Some(number(flag, &value)?),
+            "--leave-at" => self.leave_at = Some(number(flag, &value)?),
             "--late" => self.late = Some(millis(flag, &value)?),
             "--huge-line" => self.huge_line = Some(number(flag, &value)?),
             "--deep" => self.deep = Some(number(flag, &value)?),
             "--number" => self.number = Some(value),
             "--page-size" => self.page_size = Some(number(flag, &value)?),
+            "--last-page" => self.last_page = Some(value),
+            "--result" => self.result = Some(value),
             "--flood-stderr" => self.flood_stderr = number(flag, &value)?,
             "--flood-stdout" => self.flood_stdout = number(flag, &value)?,
             "--die-on-eof-code" => self.die_on_eof_code = number(flag, &value)?,

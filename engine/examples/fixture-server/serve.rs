@@ -108,7 +108,7 @@ impl Server {
             "initialize" => self.initialize(id, params),
             "ping" => self.reply(id, json!({})),
             "tools/list" if options.odd_names => self.reply(id, tools::odd()),
-            "tools/list" => self.reply(id, tools::list(params, options.page_size)),
+            "tools/list" => self.reply(id, tools::list(params, options.page_size, options.last_page.as_deref())),
             "tools/call" => self.call(id, params),
             "resources/list" => {
                 self.reply(
@@ -162,6 +162,9 @@ impl Server {
         if options.close_stdout {
             processes::close_stdout();
         }
+        if let Some(result) = &options.result {
+            return self.reply(id, serde_json::from_str(result).unwrap_or_default());
+        }
         tools::flood(&wire);
         let late = options.late.filter(|_| self.calls == 1);
         match tools::call(&wire, params) {
@@ -173,6 +176,9 @@ impl Server {
             Outcome::Later(result, pause) => self.result(id, result, Some(pause)),
             Outcome::Error(code, message) => self.fail(id, code, &message),
             Outcome::Ask(method, params) => self.ask(&method, &params, Some(id.clone())),
+        }
+        if options.leave_at == Some(self.calls) {
+            std::process::exit(7);
         }
     }
 

@@ -55,9 +55,12 @@ pub(crate) fn odd() -> Value {
 }
 
 /// The result of `tools/list`, in pages if so wanted.
-pub(crate) fn list(params: &Value, page_size: Option<usize>) -> Value {
+pub(crate) fn list(params: &Value, page_size: Option<usize>, last: Option<&str>) -> Value {
     let start = params["cursor"].as_str().and_then(|cursor| cursor.parse().ok()).unwrap_or(0).min(TOOLS.len());
     let end = page_size.map_or(TOOLS.len(), |size| (start + size.max(1)).min(TOOLS.len()));
+    if let Some(last) = last.filter(|_| end == TOOLS.len()) {
+        return serde_json::from_str(last).unwrap_or_default();
+    }
     let tools: Vec<Value> = TOOLS[start..end].iter().map(|(name, parameters)| describe(name, parameters)).collect();
     let mut result = json!({"tools": tools});
     if end < TOOLS.len() {

@@ -136,7 +136,8 @@ impl Suites {
             name_the_command(&mut file);
             let name = file.suite.name().clone();
             let options = run::Options { reel: self.reel.clone(), ..options.clone() };
-            let picked = Picked::new(file, options);
+            let mut picked = Picked::new(file, options);
+            picked.hide(&secrets);
             let same = |known: &Picked| known.tests().first().is_some_and(|case| case.test.file == name);
             match self.files.iter().position(same) {
                 Some(at) => {

@@ -67,6 +67,11 @@ impl Collector {
         }
     }
 
+    /// What takes the secrets out of events.
+    pub fn redactor(&self) -> &Redactor {
+        &self.redactor
+    }
+
     /// Whether a reporter wants the frames of passed steps too.
     pub fn wants_frames(&self) -> bool {
         self.outputs.iter().any(|output| output.reporter.wants_frames())

@@ -21,10 +21,12 @@ pub const REDACTED: &str = "[redacted]";
 pub const MIN_CHARS: usize = 6;
 
 /// Replaces secrets.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Redactor {
     patterns: Vec<Regex>,
     secrets: Vec<String>,
+    /// The secrets as they may stand beside a cut.
+    forms: Vec<String>,
     /// The last test seen, as it came and as it leaves: a test stands in many events, one after the other.
     last: Option<(Arc<Test>, Arc<Test>)>,
 }
@@ -33,14 +35,13 @@ impl Redactor {
     /// A redactor for these values; those under [`MIN_CHARS`] characters are left out.
     pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Redactor {
         let secrets = pattern::values(secrets);
-        Redactor { patterns: pattern::compile(&secrets), secrets, last: None }
+        Redactor { patterns: pattern::compile(&secrets), forms: pattern::forms(&secrets), secrets, last: None }
     }
 
     /// The same for one more value, which came up during the run.
     #[must_use]
     pub fn with(&self, secret: &str) -> Redactor {
-        let secrets = pattern::values(self.secrets.iter().map(String::as_str).chain([secret]));
-        Redactor { patterns: pattern::compile(&secrets), secrets, last: None }
+        Redactor::new(self.secrets.iter().map(String::as_str).chain([secret]))
     }
 
     /// Whether there is nothing to redact.
@@ -50,14 +51,12 @@ impl Redactor {
 
     /// `text` without secrets.
     pub fn text<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut clean = Cow::Borrowed(text);
+        // Cuts first: a long secret is looked for in pieces, and without its first piece its rest is no start of it.
+        let mut clean = cut::redact(text, &self.forms).map_or(Cow::Borrowed(text), Cow::Owned);
         for pattern in &self.patterns {
             if let Cow::Owned(replaced) = pattern.replace_all(&clean, REDACTED) {
                 clean = Cow::Owned(replaced);
             }
-        }
-        if let Some(replaced) = cut::redact(&clean, &self.secrets) {
-            clean = Cow::Owned(replaced);
         }
         clean
     }

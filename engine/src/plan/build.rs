@@ -133,13 +133,15 @@ impl File<'_> {
         let suite = self.scope.suite.clone();
         let mut cases = Vec::new();
         let mut wanted_flags = Vec::new();
-        // Where each captured name was last filled, so that a later test can name the test it needs.
-        let mut makers: HashMap<String, usize> = HashMap::new();
+        // Where each captured name was last filled, so that a later test can name the test it needs; nowhere, when that
+        // test has no rows, which is told elsewhere.
+        let mut makers: HashMap<String, Option<usize>> = HashMap::new();
         self.check_suite_names(diagnostics);
         for part in [Part::Before, Part::Own, Part::After] {
             for (index, case) in suite.part(part).iter().enumerate() {
                 self.check_case(case, diagnostics);
                 let server = self.servers.of(case, diagnostics);
+                let first = cases.len();
                 let rows: Vec<Option<usize>> = match &case.each {
                     Some(rows) => (0..rows.len()).map(Some).collect(),
                     None => vec![None],
@@ -152,16 +154,18 @@ impl File<'_> {
                             continue;
                         }
                         match makers.get(&name) {
-                            Some(maker) if plan.needs.contains(maker) => {}
-                            Some(maker) => plan.needs.push(*maker),
+                            Some(None) => {}
+                            Some(Some(maker)) if plan.needs.contains(maker) => {}
+                            Some(Some(maker)) => plan.needs.push(*maker),
                             None => diagnostics.push(too_early(&suite, case, &name, span)),
                         }
                     }
                     wanted_flags.push(self.filter.wants(&plan.test.id, case));
                     cases.push(plan);
                 }
+                let last = (cases.len() > first).then(|| cases.len() - 1);
                 for capture in case.body.steps().iter().flat_map(|step| &step.captures) {
-                    makers.insert(capture.name.clone(), cases.len() - 1);
+                    makers.insert(capture.name.clone(), last);
                 }
             }
         }

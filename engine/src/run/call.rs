@@ -8,6 +8,7 @@ use super::window::Window;
 use crate::child::Exit;
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::http::outcome::Ended;
+use crate::reporter::text;
 use crate::source::Json;
 use crate::suite::CancelAfter;
 use std::rc::Rc;
@@ -185,6 +186,26 @@ impl Call {
             CancelAfter::Progress(count) => cancel.progress >= count,
         };
         self.end.is_none() && self.cancel.as_ref().is_some_and(|cancel| !cancel.sent && enough(cancel))
+    }
+
+    /// Whether no answer is as it should be: one that was to be taken back first must have been.
+    pub(super) fn may_be_silent(&self) -> bool {
+        self.hopes_for_silence && self.not_taken_back().is_none()
+    }
+
+    /// What is to be done about a cancellation that never came about.
+    pub(super) fn not_taken_back(&self) -> Option<String> {
+        let cancel = self.cancel.as_ref().filter(|cancel| !cancel.sent)?;
+        Some(match cancel.after {
+            CancelAfter::Progress(count) => format!(
+                "the request was never taken back: {} of {} came",
+                cancel.progress,
+                text::count(count as usize, "progress notification")
+            ),
+            CancelAfter::Time(_) => {
+                "the request was never taken back: give the step a `timeout` longer than `cancelAfter`".to_owned()
+            }
+        })
     }
 
     /// When something is to be done about it, whatever comes.

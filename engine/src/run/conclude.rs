@@ -29,6 +29,7 @@ impl Steps<'_, '_> {
         ended: &mut Ended,
     ) {
         let window = std::mem::take(&mut call.window);
+        self.desk.keep_secret(&window.secrets);
         let (mut failures, captured) = match fault(ready, call, session) {
             Some(End::Interrupted) => {
                 ended.interrupted = true;
@@ -105,8 +106,11 @@ impl Steps<'_, '_> {
         };
         failures.extend(judge.stream(call.cancel.as_ref(), &outcome));
         evidence::post_said(self.desk, &step);
-        if let (Action::Tool { name, .. }, true, Some(structured)) =
-            (ready.action(), ready.step.output_schema, outcome.structured())
+        let success = outcome.unfit.is_none() && outcome.is_error() == Some(Json::Bool(false));
+        let due = success && ready.step.task.as_ref().is_none_or(|task| task.wait);
+        let structured = outcome.structured();
+        if let (Action::Tool { name, .. }, true) = (ready.action(), ready.step.output_schema)
+            && (structured.is_some() || due)
         {
             let tool = crate::suite::template::text_of(name);
             failures.extend(output_schema::violations(&tool, structured, session, &judge, self).await);
@@ -130,7 +134,8 @@ fn fault(ready: &Ready<'_>, call: &Call, session: &Session) -> Option<End> {
         End::Done => None,
         // What came over HTTP is there to be judged, whatever it is.
         End::Unanswered if ready.checks().iter().any(|check| check.field == Field::Http) => None,
-        End::TimedOut if call.hopes_for_silence => None,
+        End::TimedOut if call.may_be_silent() => None,
+        End::TimedOut if call.not_taken_back().is_some() => Some(End::TimedOut),
         End::TimedOut if call.line.awaits == Awaits::AnyAnswer && !call.until_exit => {
             let fields = [Field::Response, Field::Result, Field::Error, Field::IsError];
             let wanted = ready.checks().iter().any(|check| fields.contains(&check.field));

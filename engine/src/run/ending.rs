@@ -36,7 +36,7 @@ pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {
                 None if window.oversize => {
                     fault.hint("a line came that was too long to be read: raise `maxLine` in the server's config")
                 }
-                None => fault.hint(unheard(call, window).unwrap_or_else(|| {
+                None => fault.hint(unheard(call, window).or_else(|| call.not_taken_back()).unwrap_or_else(|| {
                     "if the server needs longer, raise `timeout` on the step or on the server".to_owned()
                 })),
             }

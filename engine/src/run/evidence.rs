@@ -7,6 +7,8 @@ use super::slot::Desk;
 use super::window::Window;
 use crate::event::{Body, Frame, Log, LogFrom, Status, StepId};
 use crate::extension::log;
+use crate::reporter::text::cut_middle;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How many frames of a failed step are shown.
@@ -59,8 +61,10 @@ pub(super) fn post_failed_start(desk: &Desk<'_>, step: &StepId, window: &Window)
 
 fn frames(desk: &Desk<'_>, session: &Arc<str>, step: &StepId, window: &Window, most: usize, size: usize) {
     let skipped = window.frames().count().saturating_sub(most);
+    let redactor = desk.shared.redactor();
     for (direction, text) in window.frames().skip(skipped) {
-        let shown = crate::reporter::text::cut_middle(&text, size);
+        let text = if text.len() > size { Cow::Owned(redactor.text(&text).into_owned()) } else { text };
+        let shown = cut_middle(&text, size);
         desk.post(Body::Frame(Frame {
             session: session.clone(),
             step: Some(step.clone()),

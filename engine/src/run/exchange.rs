@@ -59,13 +59,22 @@ impl Exchange<'_> {
         self.settle().await;
     }
 
-    /// Listens without sending anything until `deadline`, or until `enough` says so after something came.
-    pub(super) async fn wait(&mut self, deadline: Instant, mut enough: impl FnMut(&Window) -> bool) {
+    /// Listens without sending anything until `deadline`, or until `enough` says so after something came, or every so
+    /// often.
+    pub(super) async fn wait(
+        &mut self,
+        deadline: Instant,
+        every: Option<Duration>,
+        mut enough: impl FnMut(&Window) -> bool,
+    ) {
         self.calls[0].window = std::mem::take(&mut self.session.between);
+        self.calls[0].sent_at = Some(Instant::now());
         loop {
-            match self.next(deadline).await {
+            let look = every.map_or(deadline, |every| deadline.min(Instant::now() + every));
+            match self.next(look).await {
                 Heard::Incoming(incoming) => self.hear(incoming).await,
-                Heard::Alarm => break,
+                Heard::Alarm if look == deadline => break,
+                Heard::Alarm => {}
                 Heard::Signal => return self.end_all(&End::Interrupted),
             }
             while let Some(queued) = self.session.connection.transport.next_queued() {
@@ -75,6 +84,7 @@ impl Exchange<'_> {
                 break;
             }
         }
+        self.calls[0].took = self.calls[0].age();
         self.calls[0].end.get_or_insert(End::Done);
     }
 
@@ -220,7 +230,7 @@ impl Exchange<'_> {
                 continue;
             }
             self.session.connection.overdue.push(id.clone());
-            if call.hopes_for_silence || call.line.method.as_deref() == Some("initialize") {
+            if call.may_be_silent() || call.line.method.as_deref() == Some("initialize") {
                 continue;
             }
             if self.session.connection.abandon(id) {

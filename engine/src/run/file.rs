@@ -10,7 +10,7 @@ use crate::event::{At, Attempt, Body, Failure, FailureKind, Status, TestFinished
 use crate::plan::{CasePlan, FilePlan, Part, Subject};
 use crate::source::Json;
 use crate::suite::server::Restart;
-use crate::suite::{Action, Case, Row};
+use crate::suite::{Case, Row};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -74,13 +74,13 @@ impl FileRun<'_> {
         slots: &mut Vec<Slot>,
         progress: &Progress,
     ) -> TestFinished {
-        desk.post(Body::TestStarted { test: plan.test.clone() });
         if let Some(reason) = self.reason_to_skip(plan, desk, progress) {
             return finished(plan, Status::Skipped, reason);
         }
         let Some(case) = self.plan.case(plan.subject) else {
             return finished(plan, Status::Skipped, "there is nothing to run".into());
         };
+        desk.post(Body::TestStarted { test: plan.test.clone() });
         if let Some(before) = self.state.before_failed.as_ref().filter(|_| plan.part() == Part::Own) {
             let fault = Fault::new(Code::ConnectionLost, format!("`before` did not pass: `{before}`"));
             return self.faulted(plan, case, fault);
@@ -89,7 +89,7 @@ impl FileRun<'_> {
         let mut own_slot = own.then(|| Slot::new(&plan.server, &plan.capabilities, case.handshake));
         let slot = match &mut own_slot {
             Some(slot) => slot,
-            None => shared_slot(slots, plan),
+            None => shared_slot(slots, plan, desk).await,
         };
         if let Some(test) = &slot.lost_in {
             let fault = Fault::new(Code::ConnectionLost, format!("the server died earlier in this file, in `{test}`"))
@@ -133,8 +133,11 @@ impl FileRun<'_> {
         let begun = Instant::now();
         let (mut attempt, mut passes) = (1, 0);
         let ended = loop {
-            self.restart_for_overdue_id(plan, slot, desk).await;
-            let ended = self.once(plan, case, slot, desk).await;
+            let mut ended = self.once(plan, case, slot, desk).await;
+            if ended.died && passes + 1 < case.repeat {
+                let at = At::new(&self.plan.suite.source, case.span);
+                ended.cut_short(&format!("pass {} of {}", passes + 1, case.repeat), &plan.server.name, at);
+            }
             if ended.interrupted {
                 break ended;
             }
@@ -145,9 +148,11 @@ impl FileRun<'_> {
                 }
                 continue;
             }
-            if attempt > case.retry {
+            // What the run's tests share is not started again, so another attempt would be none.
+            if attempt > case.retry || (shared && slot.failed.is_some()) {
                 break ended;
             }
+            slot.failed = None;
             attempt += 1;
             passes = 0;
             desk.post(Body::Attempt(Attempt {
@@ -157,6 +162,9 @@ impl FileRun<'_> {
                 reason: ended.failures[0].message.clone(),
             }));
         };
+        if slot.failed.is_some() && !desk.shared.stop.interrupted() {
+            desk.shared.start_failed.store(true, Ordering::Relaxed);
+        }
         if ended.died && shared {
             slot.lost_in = Some(plan.test.name.clone());
         }
@@ -183,25 +191,6 @@ impl FileRun<'_> {
         steps.run(slot).await
     }
 
-    /// An id that timed out cannot be told from its late answer, so it is never used twice in one session.
-    async fn restart_for_overdue_id(&self, plan: &CasePlan, slot: &mut Slot, desk: &Desk<'_>) {
-        let Some(session) = slot.session.as_ref().filter(|session| !session.connection.overdue.is_empty()) else {
-            return;
-        };
-        let Some(case) = self.plan.case(plan.subject) else { return };
-        let reused = case.body.steps().iter().find_map(|step| match &step.action {
-            Action::Request(node) => {
-                let id = node.get("id")?.to_json();
-                session.connection.overdue.contains(&id).then_some(id)
-            }
-            _ => None,
-        });
-        let Some(id) = reused else { return };
-        let name = session.name.clone();
-        desk.note(Some(&name), format!("the server was restarted: id {id} had timed out and is used again"));
-        slot.close(desk).await;
-    }
-
     fn faulted(&self, plan: &CasePlan, case: &Case, fault: Fault) -> TestFinished {
         let at = At::new(&self.plan.suite.source, case.span);
         let failures: Vec<Failure> = vec![failure(fault, &plan.server.name, at)];
@@ -215,12 +204,19 @@ fn row<'a>(plan: &CasePlan, case: &'a Case) -> Option<&'a Row> {
 }
 
 /// The place of the server that the run's tests share.
-fn shared_slot<'a>(slots: &'a mut Vec<Slot>, plan: &CasePlan) -> &'a mut Slot {
+async fn shared_slot<'a>(slots: &'a mut Vec<Slot>, plan: &CasePlan, desk: &Desk<'_>) -> &'a mut Slot {
     let same = |slot: &Slot| Arc::ptr_eq(&slot.server, &plan.server) && slot.capabilities == plan.capabilities;
     let at = slots.iter().position(same).unwrap_or_else(|| {
         slots.push(Slot::new(&plan.server, &plan.capabilities, true));
         slots.len() - 1
     });
+    if plan.server.has_fixed_port() {
+        // The client declares something else now, and the process before holds the port.
+        let others = slots.iter_mut().enumerate().filter(|(other, _)| *other != at);
+        for (_, slot) in others.filter(|(_, slot)| Arc::ptr_eq(&slot.server, &plan.server)) {
+            slot.close(desk).await;
+        }
+    }
     &mut slots[at]
 }
 

@@ -122,7 +122,8 @@ impl Exchange<'_> {
             "notifications/tasks/status" => {
                 let told = params(&message);
                 let task = self.calls.iter_mut().filter_map(|call| call.task.as_mut());
-                let task = task.into_iter().find(|task| task.id().as_deref() == told["taskId"].as_str());
+                // Before it is created it has no id, and is not what a notification without one tells of.
+                let task = task.into_iter().find(|task| task.id().is_some_and(|id| told["taskId"] == *id));
                 task.into_iter().for_each(|task| task.told = Some(told.clone()));
                 None
             }

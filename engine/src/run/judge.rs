@@ -10,7 +10,7 @@ use crate::mcp::transport::http::outcome::{Ended, LOST_SESSION};
 use crate::plan::check::{Check, Rule};
 use crate::reporter::text;
 use crate::source::{Json, Source, Span};
-use crate::suite::{Field, Step};
+use crate::suite::{Action, Field, Step};
 use std::path::Path;
 
 /// What a judgement needs beside the outcome.
@@ -45,7 +45,7 @@ impl Judge<'_> {
             failure.hints.push(unfit.hint.clone());
             return Some(failure);
         }
-        let message = outcome.in_words()?;
+        let Some(message) = outcome.in_words() else { return self.must_be_object(outcome) };
         let hint = match outcome.error() {
             Some(_) => "if that is right, expect it with `error: { code: … }`",
             None => "if that is right, expect it with `isError: true`",
@@ -56,6 +56,18 @@ impl Judge<'_> {
         failure.hints.push(hint.to_owned());
         let lost = |ended: &&Ended| ended.in_session && ended.head.as_ref().is_some_and(|head| head.status == 404);
         failure.hints.extend(outcome.ended.filter(lost).map(|_| LOST_SESSION.to_owned()));
+        Some(failure)
+    }
+
+    /// What mcptest composed itself is answered with an object, whatever is in it.
+    fn must_be_object(&self, outcome: &Outcome<'_>) -> Option<Failure> {
+        let written =
+            matches!(self.step.action, Action::Request(_) | Action::Notify(_) | Action::Raw(_) | Action::Bytes(_));
+        let result = outcome.result().filter(|result| !written && !result.is_object())?;
+        let mut failure = self.mismatch("the result of the answer is no object".to_owned(), self.step.span);
+        failure.path = Some("$.result".to_owned());
+        failure.actual = Some(result.clone());
+        failure.hints.push("if that is right, expect it with `result: …`".to_owned());
         Some(failure)
     }
 

@@ -35,20 +35,21 @@ impl Pages {
             Some(Json::String(cursor)) => Some(cursor),
             Some(other) => return Err(format!("`nextCursor` is no text: {other}")),
         };
-        let items = response.pointer_mut(&format!("/result/{key}")).map(Json::take);
-        match &mut self.joined {
-            None => {
-                if let Some(items) = items {
-                    response["result"][key] = items;
+        let is_error = response.get("error").is_some_and(|error| !error.is_null());
+        let list = response.pointer_mut(&format!("/result/{key}")).filter(|_| !is_error);
+        let items = match list.map(Json::take) {
+            Some(Json::Array(items)) => items,
+            None if is_error => Vec::new(),
+            _ => return Err(format!("a page has no list `{key}`")),
+        };
+        let all = self.joined.as_mut().and_then(|joined| joined.pointer_mut(&format!("/result/{key}"))?.as_array_mut());
+        match all {
+            Some(all) if !is_error => all.extend(items),
+            _ => {
+                if !is_error {
+                    response["result"][key] = Json::Array(items);
                 }
                 self.joined = Some(response);
-            }
-            Some(_) if response.get("error").is_some() => self.joined = Some(response),
-            Some(joined) => {
-                let all = joined.pointer_mut(&format!("/result/{key}")).and_then(Json::as_array_mut);
-                if let (Some(all), Some(Json::Array(items))) = (all, items) {
-                    all.extend(items);
-                }
             }
         }
         match &cursor {

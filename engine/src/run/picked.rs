@@ -10,8 +10,8 @@ use super::{Options, Shared};
 use crate::event::{Outbox, Posted, Status};
 use crate::mcp::cassette::Reel;
 use crate::plan::{CasePlan, FilePlan, Part, Plan};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, Mutex};
 
 /// A file whose tests are picked one by one.
 pub struct Picked {
@@ -34,6 +34,7 @@ impl Picked {
             next_session: AtomicUsize::new(0),
             failures: AtomicUsize::new(0),
             start_failed: AtomicBool::new(false),
+            redactor: Mutex::default(),
         };
         Picked { shared, slots: Vec::new(), state: State::default(), progress: Progress::new(vec![None; tests]) }
     }
@@ -41,6 +42,11 @@ impl Picked {
     /// The tests, in their order.
     pub fn tests(&self) -> &[CasePlan] {
         self.shared.plan.files.first().map_or(&[], |file| &file.cases)
+    }
+
+    /// Hides these values in what is cut before events are redacted.
+    pub fn hide(&mut self, secrets: &[String]) {
+        self.shared.hide(secrets);
     }
 
     /// Records or plays what happens from the next session on.

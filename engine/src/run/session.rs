@@ -2,7 +2,7 @@
 
 use super::alarm::Alarm;
 use super::fault::{Code, Fault};
-use super::output_schema::Declared;
+use super::output_schema::Schemas;
 use super::respond::{Scripts, Turns};
 use super::stop::Listener;
 use super::window::{Window, params};
@@ -38,8 +38,8 @@ pub(super) struct Session {
     pub(super) broken: bool,
     /// How often each scripted answer of the server's definition was used.
     pub(super) turns: HashMap<String, usize>,
-    /// The tools' output schemas, once they were asked for.
-    pub(super) output_schemas: Option<HashMap<String, Option<Declared>>>,
+    /// The tools' output schemas, once they were asked for; or why they did not come.
+    pub(super) output_schemas: Option<Result<Schemas, Fault>>,
     /// Values that were fetched on the way, and that no report may show.
     pub(super) secrets: Vec<String>,
     /// Rings when a step has waited long enough.

@@ -31,7 +31,11 @@ impl Desk<'_> {
     }
 
     /// Values that no report may show from here on.
-    fn keep_secret(&self, values: &[String]) {
+    pub(super) fn keep_secret(&self, values: &[String]) {
+        if values.is_empty() {
+            return;
+        }
+        self.shared.hide(values);
         for value in values {
             self.shared.outbox.post(self.file, What::Secret(value.clone()));
         }
@@ -53,7 +57,7 @@ pub(super) struct Slot {
     /// The test that uses it.
     test: Option<Arc<Test>>,
     /// A start that failed is not tried again in this place; what the server said is told once.
-    failed: Option<(Fault, Window)>,
+    pub(super) failed: Option<(Fault, Window)>,
     /// The test in which the server died: the rest of the file has no server.
     pub(super) lost_in: Option<String>,
 }
@@ -201,9 +205,6 @@ impl Slot {
             }
             Err(failed) => {
                 desk.keep_secret(&failed.window.secrets);
-                if !desk.shared.stop.interrupted() {
-                    desk.shared.start_failed.store(true, Ordering::Relaxed);
-                }
                 self.failed = Some((failed.fault, failed.window));
             }
         }

@@ -3,7 +3,7 @@
 use super::call::Call;
 use super::evidence;
 use super::exchange::Exchange;
-use super::fault::failure;
+use super::fault::{Code, Fault, failure};
 use super::judge::Judge;
 use super::outcome::Outcome;
 use super::output_schema;
@@ -12,14 +12,20 @@ use super::respond::{Scripts, Turns};
 use super::session::Session;
 use super::slot::{Desk, Slot};
 use super::window::Window;
-use crate::event::{Body, Failure, StepId};
+use crate::child::Exit;
+use crate::event::{At, Body, Failure, StepId};
 use crate::plan::scope::Moment;
 use crate::plan::{CasePlan, FilePlan};
 use crate::source::Json;
-use crate::suite::{self, Action, Case, Close, Row, Step};
+use crate::suite::template::text_of;
+use crate::suite::{self, Action, Case, Close, Field, Row, Step};
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 use tokio::time::Instant;
+
+/// How often a `wait` looks whether what it expects of files holds.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The steps of one test, on their way.
 pub(super) struct Steps<'a, 'd> {
@@ -40,12 +46,26 @@ pub(super) struct Ended {
     pub(super) interrupted: bool,
     /// The server died, and not because it was told to.
     pub(super) died: bool,
+    /// How its process ended.
+    pub(super) exit: Option<Exit>,
+}
+
+impl Ended {
+    /// The server died while something was still to come: what passed so far is no pass.
+    pub(super) fn cut_short(&mut self, after: &str, server: &str, at: At) {
+        if self.failures.is_empty() && !self.interrupted {
+            let how = self.exit.map(|exit| format!(" ({exit})")).unwrap_or_default();
+            let message = format!("the server ended after {after}, before the rest of the test{how}");
+            self.failures.push(failure(Fault::new(Code::Crashed, message), server, at));
+        }
+    }
 }
 
 impl Steps<'_, '_> {
     /// Runs the steps; stops at the first that does not pass.
     pub(super) async fn run(&mut self, slot: &mut Slot) -> Ended {
         let case = self.case;
+        self.restart_for_overdue_id(slot).await;
         match &case.body {
             suite::Body::Single(step) => self.group(slot, std::slice::from_ref(step), 0).await,
             suite::Body::Parallel(steps) => self.group(slot, steps, 0).await,
@@ -53,6 +73,10 @@ impl Steps<'_, '_> {
                 let mut ended = Ended::default();
                 for (at, step) in steps.iter().enumerate() {
                     ended = self.group(slot, std::slice::from_ref(step), at).await;
+                    if ended.died && at + 1 < steps.len() {
+                        let place = At::new(&self.file.suite.source, steps[at + 1].span);
+                        ended.cut_short(&format!("step {}", at + 1), &slot.server.name, place);
+                    }
                     if ended.interrupted || !ended.failures.is_empty() {
                         break;
                     }
@@ -60,6 +84,32 @@ impl Steps<'_, '_> {
                 ended
             }
         }
+    }
+
+    /// An id that timed out cannot be told from its late answer, so it is never used twice in one session.
+    async fn restart_for_overdue_id(&mut self, slot: &mut Slot) {
+        let Some(session) = slot.session.as_ref().filter(|session| !session.connection.overdue.is_empty()) else {
+            return;
+        };
+        let mut steps = self.case.body.steps().iter().enumerate();
+        let reused = steps.find_map(|(at, step)| match self.prepare(step, at, session) {
+            Ok(ready) => overdue_id(ready.action(), session),
+            Err(_) => overdue_id(&step.action, session),
+        });
+        let Some(id) = reused else { return };
+        let name = session.name.clone();
+        self.desk.note(Some(&name), format!("the server was restarted: id {id} had timed out and is used again"));
+        slot.close(self.desk).await;
+    }
+
+    /// What is wrong with a step whose id timed out in an earlier one of the same test.
+    fn reused_id(&self, ready: &Ready<'_>, session: &Session) -> Option<Failure> {
+        let id = overdue_id(ready.action(), session)?;
+        let message =
+            format!("id {id} had timed out in this session, and its late answer could not be told from this one");
+        let fault = Fault::new(Code::Timeout, message).hint("use another `id`, or give the step a test of its own");
+        let at = At::new(&self.file.suite.source, ready.step.span);
+        Some(failure(fault, &session.server.name, at))
     }
 
     /// Runs steps that are sent together.
@@ -70,7 +120,7 @@ impl Steps<'_, '_> {
             Err(failed) => {
                 let step = self.step_id(first as u32 + 1);
                 evidence::post_failed_start(self.desk, &step, &failed.window);
-                let at = crate::event::At::new(&self.file.suite.source, steps[0].span);
+                let at = At::new(&self.file.suite.source, steps[0].span);
                 ended.interrupted = self.desk.shared.stop.interrupted();
                 ended.failures.push(failure(failed.fault, &slot.server.name, at));
                 return ended;
@@ -85,6 +135,10 @@ impl Steps<'_, '_> {
                     return ended;
                 }
             }
+        }
+        if let Some(failure) = ready.iter().find_map(|step| self.reused_id(step, session)) {
+            ended.failures.push(failure);
+            return ended;
         }
         for step in &ready {
             self.desk.post(Body::StepStarted { step: self.step_id(step.number) });
@@ -104,6 +158,7 @@ impl Steps<'_, '_> {
         let awaited = calls.iter().any(|call| call.until_exit) && !waited;
         if closed || awaited || !session.is_alive() {
             ended.died = !closed && !awaited;
+            ended.exit = session.connection.exit;
             slot.close(self.desk).await;
         }
         ended
@@ -145,9 +200,11 @@ impl Steps<'_, '_> {
             let mut outcome = Outcome::new(None, window);
             judge.judge(checks, &mut outcome).is_empty()
         };
+        // Nobody tells of a file.
+        let every = checks.iter().any(|check| check.field == Field::Files).then_some(LOOK);
         let mut failing = !holds(&exchange.session.between);
         exchange
-            .wait(Instant::now() + *duration, |window| {
+            .wait(Instant::now() + *duration, every, |window| {
                 let held = holds(window);
                 let turned = failing && held;
                 failing |= !held;
@@ -159,4 +216,16 @@ impl Steps<'_, '_> {
     pub(super) fn step_id(&self, number: u32) -> StepId {
         StepId { test: self.plan.test.clone(), number }
     }
+}
+
+/// The id that an action writes itself, when it had timed out in the session.
+fn overdue_id(action: &Action, session: &Session) -> Option<Json> {
+    let overdue = &session.connection.overdue;
+    let id = match action {
+        _ if overdue.is_empty() => return None,
+        Action::Request(node) => node.get("id")?.to_json(),
+        Action::Raw(node) => serde_json::from_str::<Json>(&text_of(node)).ok()?.get_mut("id")?.take(),
+        _ => return None,
+    };
+    overdue.contains(&id).then_some(id)
 }

@@ -8,6 +8,7 @@ use crate::source::Span;
 use crate::suite::server::Restart;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 use tokio::runtime::Runtime;
@@ -35,7 +36,10 @@ pub(super) fn run(shared: &Shared, number: usize, ahead: Option<(Runtime, Ahead)
             runtime.block_on(async {
                 let mut desk = Desk { shared, listener: shared.stop.listen(), file: Some(at) };
                 file::run(plan, &mut desk, &mut slots, &progress).await;
-                close(&mut slots, &desk, |slot| slot.server.restart != Restart::Run || slot.lost_in.is_some()).await;
+                let over = |slot: &Slot| {
+                    slot.server.restart != Restart::Run || slot.lost_in.is_some() || !is_wanted(slot, shared)
+                };
+                close(&mut slots, &desk, over).await;
                 slots.iter_mut().for_each(|slot| slot.lost_in = None);
             });
         }));
@@ -55,6 +59,14 @@ pub(super) fn run(shared: &Shared, number: usize, ahead: Option<(Runtime, Ahead)
     if ended.is_err() {
         crate::child::kill_everything();
     }
+}
+
+/// Whether a file that no worker has taken yet could use what is open there: a server that a suite wrote itself is its own.
+fn is_wanted(slot: &Slot, shared: &Shared) -> bool {
+    let left = shared.plan.files.iter().skip(shared.next_file.load(Ordering::Relaxed));
+    left.flat_map(|file| &file.cases).any(|case| {
+        Arc::ptr_eq(&case.server, &slot.server) && case.capabilities == slot.capabilities && case.skip.is_none()
+    })
 }
 
 async fn close(slots: &mut [Slot], desk: &Desk<'_>, which: impl Fn(&Slot) -> bool) {

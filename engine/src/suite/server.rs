@@ -105,6 +105,12 @@ pub enum Restart {
 }
 
 impl Server {
+    /// Whether each of its processes listens on the same port, so that there can be only one at a time.
+    pub fn has_fixed_port(&self) -> bool {
+        let fixed = |remote: &Remote| !remote.url.contains("${port}");
+        !self.command.is_empty() && self.remote.as_ref().is_some_and(fixed)
+    }
+
     /// A server from a command line, with every setting at its default; `${tmp}` may stand in it.
     pub fn from_command(argv: &[String], cwd: PathBuf) -> Server {
         let command = argv.first().cloned().unwrap_or_default();

@@ -126,12 +126,69 @@ fn an_id_that_timed_out_is_used_again_only_in_a_new_process() {
 }
 
 #[test]
+fn an_id_that_timed_out_is_found_in_variables_and_in_raw_lines() {
+    let message = "method: tools/call, params: { name: echo, arguments: { message: x } }";
+    let raw = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{"message":"x"}}}"#;
+    for again in [format!("request: {{ id: \"${{id}}\", {message} }}"), format!("raw: '{raw}'")] {
+        let suite = format!(
+            "variables: {{ id: 7 }}\ntests:\n  - {{ it: is late, request: {{ id: 7, {message} }}, timeout: 200ms }}\n  - {{ it: same id, {again}, timeout: 5s }}\n"
+        );
+        let place = Place::with_config(&["--late", "400"], QUICK, &suite);
+        let said = place.mcptest(&["run", "-v"]);
+        assert!(said.stdout.contains("the server was restarted: id 7 had timed out"), "{}", said.stdout);
+        place.assert_nothing_left();
+    }
+    let request = format!("request: {{ id: 7, {message} }}, timeout: 200ms");
+    let suite = format!(
+        "tests:\n  - {{ it: same id, steps: [{{ {request}, expect: {{ no-response: true }} }}, {{ {request}, expect: {{ text: x }} }}] }}\n"
+    );
+    let said = check(&["--late", "400"], QUICK, &suite, 1, &["same id: faulted (timeout)"]);
+    assert_eq!(said, ["id 7 had timed out in this session, and its late answer could not be told from this one"]);
+}
+
+#[test]
 fn a_crash_costs_the_rest_of_the_file_and_tells_why() {
     // `initialize` is the first request, the awaited `ping` the second.
     let lost = ["echoes: faulted (crashed)", "goes on: faulted (connection_lost)"];
     let said = echo(&["--crash-at", "3"], 1, &lost);
     assert_eq!(said[0], "the server ended before it answered `tools/call` (exit code 70)");
     assert!(said[1].contains("died earlier in this file, in `echoes`"), "{said:?}");
+}
+
+#[test]
+fn a_page_without_its_list_is_a_fault() {
+    let suite = "tools:\n  - { it: lists, list: tools }\n";
+    for page in ["{}", r#"{"tools":"oops"}"#, r#"{"tools":null}"#, "null", "[]"] {
+        for flags in [&["--last-page", page][..], &["--last-page", page, "--page-size", "3"]] {
+            let said = check(flags, QUICK, suite, 1, &["lists: faulted (malformed_response)"]);
+            assert_eq!(said, ["the answer to `tools/list` cannot be read: a page has no list `tools`"]);
+        }
+    }
+    check(&["--last-page", r#"{"tools":[]}"#, "--page-size", "3"], QUICK, suite, 0, &["lists: passed"]);
+}
+
+#[test]
+fn a_result_that_is_no_object_is_no_success() {
+    let suite = "tools:\n  - { it: calls, tool: echo, args: { message: a } }\n";
+    for result in ["null", "[1]", r#""just text""#] {
+        let said = check(&["--result", result], QUICK, suite, 1, &["calls: failed"]);
+        assert_eq!(said, ["the result of the answer is no object"]);
+        let expected = suite.replace(" }\n", &format!(", expect: {{ result: {result} }} }}\n"));
+        check(&["--result", result], QUICK, &expected, 0, &["calls: passed"]);
+    }
+}
+
+#[test]
+fn a_server_that_leaves_in_the_middle_of_a_test_is_not_replaced() {
+    let suite = "tools:\n  - it: goes on\n    steps:\n      - { tool: echo, args: { message: a }, settle: 10s, expect: { text: a } }\n      - { tool: echo, args: { message: b }, expect: { text: b } }\n  - { it: is lost, ping: true }\n";
+    let lost = ["goes on: faulted (crashed)", "is lost: faulted (connection_lost)"];
+    let said = check(&["--leave-at", "1"], QUICK, suite, 1, &lost);
+    assert_eq!(said[0], "the server ended after step 1, before the rest of the test (exit code 7)");
+    let suite = "tools:\n  - { it: holds, repeat: 3, tool: echo, args: { message: a }, settle: 10s }\n";
+    let said = check(&["--leave-at", "1"], QUICK, suite, 1, &["holds: faulted (crashed)"]);
+    assert_eq!(said, ["the server ended after pass 1 of 3, before the rest of the test (exit code 7)"]);
+    let suite = suite.replace("repeat: 3, ", "");
+    check(&["--leave-at", "1"], QUICK, &suite, 0, &["holds: passed"]);
 }
 
 #[test]

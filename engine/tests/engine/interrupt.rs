@@ -6,6 +6,7 @@ use crate::kit::{Place, Said, fixture_plugin, said, verdicts};
 use crate::plugins::suite;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use std::io::Read;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,23 @@ fn a_signal_ends_the_run_with_a_report_and_no_orphan() {
         assert_eq!(report["summary"]["skipped"], 2, "{report:#}");
         place.assert_nothing_left();
     }
+}
+
+/// Nobody reads the report, so whoever writes it waits for ever.
+#[test]
+fn a_signal_is_heard_while_stdout_is_full() {
+    let suite = "tools:\n  - { it: tells much, tool: big, args: { bytes: 600000 } }\n  - { it: hangs, tool: sleep, args: { ms: 600000 }, timeout: 10m }\n";
+    let place = Place::with_fixture(&[], suite);
+    let mut command = place.command(&["run", "--show-frames", "--reporter", "ndjson"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary runs");
+    let mut stdout = child.stdout.take().expect("stdout");
+    // The rest of the line is more than a pipe holds.
+    stdout.read_exact(&mut [0; 100_000]).expect("the start of a report");
+    let pid = Pid::from_child(&child);
+    kill_process(pid, Signal::INT).expect("a signal can be sent");
+    place.assert_nothing_left();
+    kill_process(pid, Signal::TERM).expect("a signal can be sent");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
 }
 
 /// Runs this, sends a signal when it is `ready`, and gives what it said; nothing that is waited for there would ever come.

@@ -141,3 +141,36 @@ fn no_encoded_secret_reaches_a_report() {
     assert!(said.code == 3 && said.stdout.contains("Basic [redacted]"), "{}", said.stdout);
     assert!(!said.stdout.contains(&basic), "{}", said.stdout);
 }
+
+/// Whether `text` shows this many characters of `secret` in a row.
+fn shows(text: &str, secret: &str, length: usize) -> bool {
+    secret.as_bytes().windows(length).any(|part| text.contains(std::str::from_utf8(part).expect("ASCII")))
+}
+
+/// Frames and hints are cut: what is left of a secret there is none of the report's business either.
+#[test]
+fn no_part_of_a_secret_is_left_beside_a_cut() {
+    let long: String = (0..120).map(|number| format!("{:05x}-", number * 7919)).collect();
+    let escaped = r#"k3y"with\quotes"and-more-98765"#;
+    let tests = (0..40).map(|number| {
+        let before = "p".repeat(number * 25 + number % 7);
+        format!(
+            "  - {{ it: 'pads {number}', tool: fail, args: {{ text: '{before}${{env:TOKEN}}{}' }} }}\n",
+            "q".repeat(3000)
+        )
+    });
+    let place = Place::with_config(&[], "secrets: [TOKEN]\n", &format!("tools:\n{}", tests.collect::<String>()));
+    for secret in [long.as_str(), escaped] {
+        let written = serde_json::to_string(secret).expect("text");
+        let inner = &written[1..written.len() - 1];
+        for reporter in ["human", "json", "ndjson", "junit"] {
+            let mut command = place.command(&["run", "--reporter", reporter]);
+            let said = said(command.env("TOKEN", secret).output().expect("the binary runs"));
+            assert_eq!(said.code, 1, "{}{}", said.stdout, said.stderr);
+            assert!(said.stdout.contains("[redacted]"), "{reporter}: {}", said.stdout);
+            for form in [secret, inner] {
+                assert!(!shows(&said.stdout, form, 10), "{reporter} shows some of {form}:\n{}", said.stdout);
+            }
+        }
+    }
+}

@@ -81,6 +81,29 @@ tools:
 }
 
 #[test]
+fn a_request_that_hangs_before_it_is_taken_back_is_a_fault() {
+    let suite = r#"
+tools:
+  - { it: never tells of progress, tool: sleep, args: { ms: 60000 }, timeout: 300ms, cancelAfter: { progress: 2 } }
+  - { it: is hoped to be silent, tool: sleep, args: { ms: 60000 }, timeout: 300ms, cancelAfter: { progress: 1 }, expect: { no-response: true } }
+  - { it: is too late, tool: sleep, args: { ms: 60000 }, cancelAfter: 60s }
+"#;
+    let place = Place::with_config(&[], "timeout: 300ms\n", suite);
+    let (code, report) = place.report(&[]);
+    let faulted = ["never tells of progress", "is hoped to be silent", "is too late"];
+    assert_eq!((code, verdicts(&report)), (1, faulted.map(|name| format!("{name}: faulted (timeout)")).to_vec()));
+    let hints: Vec<&str> =
+        (0..3).filter_map(|at| report["suites"][0]["tests"][at]["failures"][0]["hints"][0].as_str()).collect();
+    let wanted = [
+        "the request was never taken back: 0 of 2 progress notifications came",
+        "the request was never taken back: 0 of 1 progress notification came",
+        "the request was never taken back: give the step a `timeout` longer than `cancelAfter`",
+    ];
+    assert_eq!(hints, wanted);
+    place.assert_nothing_left();
+}
+
+#[test]
 fn a_call_becomes_a_task() {
     passes(
         r#"
@@ -133,6 +156,21 @@ resources:
 }
 
 #[test]
+fn a_task_that_is_not_there_yet_is_not_told_of() {
+    passes(
+        r#"
+tools:
+  - it: is told of none
+    tool: notify
+    args: { method: notifications/tasks/status, params: { status: failed } }
+    task: true
+    expect: { text: ok, task: { status: completed, taskId: task-1 } }
+"#,
+        1,
+    );
+}
+
+#[test]
 fn structured_content_that_breaks_its_schema_cites_both() {
     let suite = r#"
 tools:
@@ -166,4 +204,44 @@ fn a_wait_leaves_the_session_as_it_is() {
     place.write("mcptest.yml", "command: mcptest\nargs: [demo-server]\nprotocol: modern\n");
     let (code, report) = place.report(&[]);
     assert_eq!(code, 0, "{:#?} {:#?}", verdicts(&report), messages(&report));
+}
+
+#[test]
+fn a_schema_that_cannot_be_listed_is_no_pass() {
+    let suite =
+        "tools:\n  - { it: is judged, tool: typed, args: { value: { n: 1 } }, expect: { structured: { n: 1 } } }\n";
+    let run = |flags: &[&str]| {
+        let place = Place::with_config(flags, "timeout: 500ms\nshutdownTimeout: 300ms\n", suite);
+        let (code, report) = place.report(&[]);
+        place.assert_nothing_left();
+        (code, verdicts(&report), messages(&report), place.mcptest(&["run", "-v"]).stdout)
+    };
+    // `initialize`, `ping` and `tools/call` come before it.
+    let (code, verdict, said, _) = run(&["--crash-at", "4"]);
+    assert_eq!((code, verdict), (1, vec!["is judged: faulted (crashed)".to_owned()]));
+    let wanted = "`tools/list`, asked for the `outputSchema` of `typed`: the server ended before it answered `tools/list` (exit code 70)";
+    assert_eq!(said, [wanted]);
+    let (code, verdict, said, shown) = run(&["--hang-on", "tools/list"]);
+    assert_eq!((code, verdict), (1, vec!["is judged: faulted (timeout)".to_owned()]));
+    assert_eq!(said, ["`tools/list`, asked for the `outputSchema` of `typed`: no answer to `tools/list` within 500ms"]);
+    assert!(shown.contains("`outputSchema: ignore` on the step leaves this check out"), "{shown}");
+    let (code, verdict, _, shown) = run(&["--refuse", "tools/list"]);
+    assert_eq!((code, verdict), (0, vec!["is judged: passed".to_owned()]));
+    let note = "structured content is not validated, for the tools cannot be listed: -32603 not today";
+    assert!(shown.contains(note), "{shown}");
+}
+
+#[test]
+fn a_tool_with_a_schema_has_structured_content() {
+    let suite = r#"
+tools:
+  - { it: has it, tool: typed, args: { value: { n: 1 } } }
+  - { it: has none, tool: typed, args: { value: 1 } }
+  - { it: is left alone, tool: typed, args: { value: 1 }, outputSchema: ignore }
+  - { it: declares nothing, tool: echo, args: { message: x } }
+"#;
+    let (code, report) = Place::with_fixture(&[], suite).report(&[]);
+    let wanted = "`typed` declares an `outputSchema`, and the answer has no `structuredContent`";
+    assert_eq!((code, messages(&report)), (1, vec![wanted.to_owned()]));
+    assert_eq!(verdicts(&report)[1], "has none: failed");
 }

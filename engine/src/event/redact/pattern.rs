@@ -5,12 +5,15 @@
 //! also covers encoders that differ in what they touch.
 
 use super::MIN_CHARS;
+use crate::source::Json;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use regex::Regex;
 use std::fmt::Write;
 
-/// How many levels of JSON inside JSON an escape is followed through: three double the backslashes three times.
+/// How many levels of JSON inside JSON an escape is followed through.
+const JSON_LEVELS: usize = 3;
+/// What an escape begins with there: each level doubles the backslashes.
 const BACKSLASHES: &str = r"\\{1,8}";
 /// Lines of a longer secret (a key file) may be logged one by one; shorter lines say nothing.
 const MIN_LINE: usize = 16;
@@ -37,6 +40,24 @@ pub(super) fn values<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Vec
 pub(super) fn compile(values: &[String]) -> Vec<Regex> {
     let pieces = values.iter().flat_map(|value| pieces(value));
     pieces.filter_map(|piece| shapes(&piece).or_else(|_| Regex::new(&regex::escape(&piece))).ok()).collect()
+}
+
+/// What may be cut in two: each value, escaped in JSON up to three times, and in base64.
+pub(super) fn forms(values: &[String]) -> Vec<String> {
+    let mut forms: Vec<String> = Vec::new();
+    for value in values {
+        let mut text = value.clone();
+        for _ in 0..JSON_LEVELS {
+            let written = Json::String(text.clone()).to_string();
+            let escaped = written[1..written.len() - 1].to_owned();
+            forms.push(std::mem::replace(&mut text, escaped));
+        }
+        forms.push(text);
+        forms.extend(base64_shapes(value.as_bytes()));
+    }
+    forms.sort_unstable();
+    forms.dedup();
+    forms
 }
 
 /// The secret, in as few pieces of about the same length as the limit allows.

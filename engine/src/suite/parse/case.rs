@@ -5,6 +5,7 @@ use crate::schema::{CANCEL_AFTER, CASE, STEP, TASK};
 use crate::source::reader::{Fields, Given};
 use crate::source::{Entry, Kind, Node, Span};
 use crate::suite::{Body, CancelAfter, Capture, Case, Lane, Step, Task};
+use std::time::Duration;
 
 /// What belongs to a step, and so has no place beside `steps`.
 const STEP_KEYS: &[&str] =
@@ -121,12 +122,13 @@ impl Parser<'_> {
     fn step(&mut self, fields: &mut Fields, head: Span) -> Option<Step> {
         let span = fields.span;
         let action = self.action(fields, head);
-        let (cancel_after, task) = self.stream(fields);
+        let timeout = fields.take("timeout").and_then(|given| self.reader.duration(given));
+        let (cancel_after, task) = self.stream(fields, timeout);
         let step = Step {
             span,
             label: None,
             meta: fields.take("meta").and_then(|given| self.reader.mapping(given)),
-            timeout: fields.take("timeout").and_then(|given| self.reader.duration(given)),
+            timeout,
             settle: fields.take("settle").and_then(|given| self.reader.duration(given)),
             cancel_after,
             task,
@@ -140,7 +142,7 @@ impl Parser<'_> {
     }
 
     /// `cancelAfter` and `task`: a task is not taken back by a notification.
-    fn stream(&mut self, fields: &mut Fields) -> (Option<CancelAfter>, Option<Task>) {
+    fn stream(&mut self, fields: &mut Fields, timeout: Option<Duration>) -> (Option<CancelAfter>, Option<Task>) {
         let (cancel, task) = (fields.take("cancelAfter"), fields.take("task"));
         if let (Some(cancel), Some(task)) = (&cancel, &task) {
             let both = self.reader.error(cancel.key_span, "`cancelAfter` does not cancel a task");
@@ -150,12 +152,18 @@ impl Parser<'_> {
                     .to_owned(),
             );
         }
-        (cancel.and_then(|given| self.cancel_after(given)), task.and_then(|given| self.task(given)))
+        (cancel.and_then(|given| self.cancel_after(given, timeout)), task.and_then(|given| self.task(given)))
     }
 
-    fn cancel_after(&mut self, given: Given) -> Option<CancelAfter> {
+    fn cancel_after(&mut self, given: Given, timeout: Option<Duration>) -> Option<CancelAfter> {
         if !matches!(given.value.kind, Kind::Map(_)) {
-            return self.reader.duration(given).map(CancelAfter::Time);
+            let span = given.value.span;
+            let time = self.reader.duration(given)?;
+            if timeout.is_some_and(|timeout| time >= timeout) {
+                let late = self.reader.error(span, "`cancelAfter` is not before the step's `timeout`");
+                late.hints.push("a request is taken back while it is still waited for: raise `timeout`".to_owned());
+            }
+            return Some(CancelAfter::Time(time));
         }
         let mut fields = self.reader.fields(given.value, &CANCEL_AFTER)?;
         let progress = fields.take("progress");
