@@ -88,6 +88,8 @@ pub struct Compiler<'a> {
     pub lenient: bool,
     /// Matchers beside the built-in ones.
     pub library: Option<&'a dyn Library>,
+    /// How many malformed patterns were read leniently: what negates one must not hold for ever.
+    malformed: usize,
 }
 
 /// How plain values in an expected tree compare.
@@ -106,7 +108,7 @@ pub struct Expected(Tree);
 impl<'a> Compiler<'a> {
     /// A compiler for nodes of `source`.
     pub fn new(source: &'a Arc<Source>, diagnostics: &'a mut Diagnostics) -> Compiler<'a> {
-        Compiler { source, diagnostics, lenient: false, library: None }
+        Compiler { source, diagnostics, lenient: false, library: None, malformed: 0 }
     }
 
     /// Compiles `node`; problems go to the diagnostics, and the result is then of no use.
