@@ -55,6 +55,7 @@ pub use judgement::Scope;
 pub use mismatch::{Mismatch, Rank};
 pub use path::Path;
 pub use query::Query;
+pub(crate) use shown::{bounded, inline};
 
 use crate::diagnostic::Diagnostics;
 use crate::source::{Json, Node, Source};
@@ -132,6 +133,7 @@ impl Expected {
         if holds {
             return Vec::new();
         }
+        likeness::begin_check();
         let mut found = Found::all();
         self.0.check(actual, &Path::root(root), &mut found);
         if let Some(fault) = judgement::take_fault() {
