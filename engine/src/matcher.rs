@@ -55,6 +55,7 @@ pub use judgement::Scope;
 pub use mismatch::{Mismatch, Rank};
 pub use path::Path;
 pub use query::Query;
+pub(crate) use shown::{bounded, inline};
 
 use crate::diagnostic::Diagnostics;
 use crate::source::{Json, Node, Source};
@@ -88,6 +89,8 @@ pub struct Compiler<'a> {
     pub lenient: bool,
     /// Matchers beside the built-in ones.
     pub library: Option<&'a dyn Library>,
+    /// How many malformed patterns were read leniently: what negates one must not hold for ever.
+    malformed: usize,
 }
 
 /// How plain values in an expected tree compare.
@@ -106,7 +109,7 @@ pub struct Expected(Tree);
 impl<'a> Compiler<'a> {
     /// A compiler for nodes of `source`.
     pub fn new(source: &'a Arc<Source>, diagnostics: &'a mut Diagnostics) -> Compiler<'a> {
-        Compiler { source, diagnostics, lenient: false, library: None }
+        Compiler { source, diagnostics, lenient: false, library: None, malformed: 0 }
     }
 
     /// Compiles `node`; problems go to the diagnostics, and the result is then of no use.
@@ -130,6 +133,7 @@ impl Expected {
         if holds {
             return Vec::new();
         }
+        likeness::begin_check();
         let mut found = Found::all();
         self.0.check(actual, &Path::root(root), &mut found);
         if let Some(fault) = judgement::take_fault() {

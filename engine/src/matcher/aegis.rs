@@ -79,6 +79,7 @@ impl Compiler<'_> {
             false => Diagnostic::error(&message),
         };
         self.diagnostics.push(diagnostic.at(self.source, span).hint(format!("for example: `{example}`")));
+        self.malformed += 1;
         Leaf::tree(Head::whole("match", span, written), Never(message))
     }
 
@@ -107,6 +108,11 @@ impl Compiler<'_> {
             self.diagnostics.push(Diagnostic::warning(message).at(self.source, span));
         }
     }
+}
+
+/// What negates a malformed pattern: it holds as little as the pattern itself.
+pub(super) fn never(head: Head) -> Tree {
+    Leaf::tree(head, Never("a pattern inside is malformed".to_owned()))
 }
 
 fn named(it: &Named<'_>) -> Result<Tree, Malformed> {
@@ -216,15 +222,61 @@ pub(super) fn names_for_tests() -> impl Iterator<Item = &'static str> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{compile, node};
-    use crate::diagnostic::Severity;
-    use crate::source::{Kind, Node, Piece, Span};
-    use serde_json::json;
+    use crate::diagnostic::{Diagnostics, Severity};
+    use crate::matcher::{Compiler, Mode};
+    use crate::source::{Kind, Node, Piece, Source, Span};
+    use serde_json::{Value, json};
 
     /// What is warned of, with its hints.
     fn warnings(pattern: &str) -> Vec<String> {
         let (_, diagnostics) = compile(&node(&json!(pattern)));
         assert!(!diagnostics.has_errors(), "{pattern}");
         diagnostics.list.iter().map(|it| format!("{}; {}", it.message, it.hints.join("; "))).collect()
+    }
+
+    /// Whether it holds where suites are read leniently; everything that is said of it is a warning.
+    fn holds_leniently(expected: Value, actual: Value) -> bool {
+        let source = Source::new("suite.yml", "suite.yml", String::new());
+        let mut diagnostics = Diagnostics::default();
+        let mut compiler = Compiler::new(&source, &mut diagnostics);
+        compiler.lenient = true;
+        let compiled = compiler.compile(&node(&expected), Mode::Exact);
+        assert!(!diagnostics.list.is_empty() && !diagnostics.has_errors(), "{expected}: {:?}", diagnostics.list);
+        compiled.holds(Some(&actual))
+    }
+
+    #[test]
+    fn what_negates_a_malformed_pattern_never_holds_either() {
+        for expected in [
+            json!("match:not:type:strng"),
+            json!({"match:not:partial": {"t": "match:type:strng"}}),
+            json!({"match:not:arrayElements": "match:regex:["}),
+            json!({"match:not:extractField": "t", "value": "match:regex:["}),
+            json!({"$not": {"t": "match:regex:["}}),
+            json!({"$not": {"$not": {"t": "match:regex:["}}}),
+            json!({"$none": "match:regex:["}),
+            json!({"$one": [{"$type": "array"}, {"$type": "object"}, "match:regex:["]}),
+        ] {
+            for actual in [json!({"t": "x"}), json!(["x"]), json!([]), json!("x")] {
+                assert!(!holds_leniently(expected.clone(), actual.clone()), "{expected} {actual}");
+            }
+        }
+        let beside = json!([{"$not": {"t": 1}}, "match:regex:["]);
+        assert!(!holds_leniently(beside, json!([{"t": 2}, "x"])));
+    }
+
+    #[test]
+    fn unknown_matchers_are_keys_of_the_answer_where_suites_are_read_leniently() {
+        for value in [
+            json!({"_id": {"$oid": "abc"}, "at": {"$date": "2024-01-15"}}),
+            json!({"$regx": "^a"}),
+            json!({"$gt": 1, "a": 2}),
+            json!({"$gt": 1, "$foo": 2}),
+        ] {
+            assert!(holds_leniently(value.clone(), value.clone()), "{value}");
+            assert!(!holds_leniently(value.clone(), json!("abc")), "{value}");
+        }
+        assert!(holds_leniently(json!({"$oid": "match:^a", "n": {"$gt": 1}}), json!({"$oid": "abc", "n": 2})));
     }
 
     #[test]

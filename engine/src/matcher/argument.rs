@@ -41,6 +41,13 @@ impl Call<'_, '_> {
         self.compiler.tree(node, self.manner)
     }
 
+    /// Compiles the argument to negate it, and says whether that makes sense: not with a malformed pattern inside.
+    pub(super) fn negated(&mut self) -> (Tree, bool) {
+        let malformed = self.compiler.malformed;
+        let tree = self.tree(self.node);
+        (tree, self.compiler.malformed == malformed)
+    }
+
     /// Reports a bad argument, with an example of a good one.
     pub(super) fn bad<T>(&mut self, span: Span, message: impl Into<String>) -> Option<T> {
         let hint = format!("for example: `{}: {}`", self.entry.name, self.entry.example);

@@ -7,7 +7,7 @@ use super::mismatch::{Mismatch, Rank};
 use super::path::Path;
 use super::tree::{self, Manner, Tree};
 use super::words::Words;
-use super::{Head, Matcher, hint, text};
+use super::{Head, Matcher, aegis, hint, text};
 use crate::source::Json;
 
 /// A matcher over the elements of a list.
@@ -33,8 +33,12 @@ pub(super) fn some(call: Call<'_, '_>) -> Option<Tree> {
     elements(call, How::Some)
 }
 
-pub(super) fn none(call: Call<'_, '_>) -> Option<Tree> {
-    elements(call, How::None)
+pub(super) fn none(mut call: Call<'_, '_>) -> Option<Tree> {
+    let (item, sound) = call.negated();
+    match sound {
+        true => call.matcher(Elements { head: call.head(), how: How::None, item }),
+        false => Some(aegis::never(call.head())),
+    }
 }
 
 fn elements(mut call: Call<'_, '_>, how: How) -> Option<Tree> {

@@ -1,12 +1,12 @@
 //! From a spanned tree to a compiled one: which mappings call matchers, and which are plain.
 
-use super::Compiler;
 use super::aegis::object;
 use super::argument::Call;
 use super::logic;
 use super::table;
 use super::tree::{Field, Manner, Tree};
 use super::words::Words;
+use super::{Compiler, Library};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::source::{Entry, Json, Kind, Node, Span};
 
@@ -68,10 +68,11 @@ impl Compiler<'_> {
 
     fn mapping(&mut self, entries: &[Entry], span: Span, manner: Manner) -> Tree {
         let calls = entries.iter().filter(|entry| is_call(&entry.key)).count();
-        if calls > 0 && calls == entries.len() {
+        if calls > 0 && self.lenient && !entries.iter().all(|entry| self.knows(&entry.key)) {
+            self.taken_as_keys(entries);
+        } else if calls > 0 && calls == entries.len() {
             return self.calls(entries, span, manner);
-        }
-        if calls > 0 {
+        } else if calls > 0 {
             self.mixed(entries);
         }
         if object::is_one(entries) {
@@ -115,8 +116,7 @@ impl Compiler<'_> {
             }
             let mut problem =
                 Diagnostic::error(format!("there is no matcher `{}`", entry.key)).at(self.source, entry.key_span);
-            let elsewhere = SYNONYMS.iter().find(|(other, _)| *other == entry.key).map(|(_, name)| *name);
-            if let Some(near) = elsewhere.or_else(|| did_you_mean(&entry.key, names)) {
+            if let Some(near) = synonym(&entry.key).or_else(|| did_you_mean(&entry.key, names)) {
                 problem = problem.hint(format!("did you mean `{near}`?"));
             }
             self.diagnostics.push(problem.hint(format!("a key that begins with `$` is written `${}`", entry.key)));
@@ -124,6 +124,25 @@ impl Compiler<'_> {
         };
         let call = Call { compiler: self, entry: known, node: &entry.value, key_span: entry.key_span, manner };
         (known.build)(call)
+    }
+
+    /// Whether a key calls a matcher that there is, or may be.
+    fn knows(&self, key: &str) -> bool {
+        let foreign = |library: &dyn Library| library.is_incomplete() || library.names().contains(&key);
+        is_call(key) && (table::find(key).is_some() || self.library.is_some_and(foreign))
+    }
+
+    /// A mapping of a suite that is read leniently, and knows of no matchers such as ours: `{$oid: …}`.
+    fn taken_as_keys(&mut self, entries: &[Entry]) {
+        for entry in entries.iter().filter(|entry| is_call(&entry.key)) {
+            let warning = Diagnostic::warning(format!("`{}` is taken as a key of the answer", entry.key))
+                .at(self.source, entry.key_span);
+            let near = synonym(&entry.key).or_else(|| did_you_mean(&entry.key, table::names()));
+            self.diagnostics.push(match near.filter(|_| !self.knows(&entry.key)) {
+                Some(near) => warning.hint(format!("did you mean the matcher `{near}`?")),
+                None => warning.hint("a matcher stands alone in its mapping, or beside other matchers"),
+            });
+        }
     }
 
     /// Matchers beside plain keys: it cannot be both.
@@ -138,6 +157,10 @@ impl Compiler<'_> {
             self.diagnostics.push(problem);
         }
     }
+}
+
+fn synonym(key: &str) -> Option<&'static str> {
+    SYNONYMS.iter().find(|(other, _)| *other == key).map(|(_, name)| *name)
 }
 
 /// Whether a key calls a matcher: `$` and a letter, and no keyword of JSON Schema.

@@ -1,7 +1,9 @@
 //! `$dateAfter $dateBefore` `$dateBetween` `$dateWithin` `$dateFormat`.
 
 mod format;
+mod instant;
 mod parse;
+mod spelt;
 
 pub(super) use format::{Format, NAMES};
 pub(super) use parse::{duration, of_json, of_text, written};
@@ -10,12 +12,13 @@ use super::argument::Call;
 use super::leaf::{Leaf, Rule, Verdict};
 use super::tree::Tree;
 use crate::source::{Json, Node};
-use jiff::{SignedDuration, Timestamp};
+use instant::Instant;
+use jiff::SignedDuration;
 
 /// A moment that a suite names.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Moment {
-    At(Timestamp),
+    At(Instant),
     /// `now`, `now-5s`: taken when the check runs.
     FromNow(SignedDuration),
 }
@@ -33,18 +36,18 @@ impl Moment {
     }
 
     /// The moment, for a sentence: what is taken from the clock without its last digits.
-    fn show(self) -> Timestamp {
+    fn show(self) -> Instant {
         let at = self.get();
         match self {
             Moment::At(_) => at,
-            Moment::FromNow(_) => at.round(jiff::Unit::Millisecond).unwrap_or(at),
+            Moment::FromNow(_) => at.rounded(),
         }
     }
 
-    fn get(self) -> Timestamp {
+    fn get(self) -> Instant {
         match self {
             Moment::At(at) => at,
-            Moment::FromNow(by) => Timestamp::now().saturating_add(by).unwrap_or(Timestamp::MAX),
+            Moment::FromNow(by) => Instant::now().plus(by),
         }
     }
 }
@@ -69,27 +72,27 @@ pub(super) enum Span {
 }
 
 impl Span {
-    fn holds(&self, at: Timestamp) -> bool {
+    fn holds(&self, at: Instant) -> bool {
         match self {
             Span::After(bound) => at > bound.get(),
             Span::Before(bound) => at < bound.get(),
             Span::Between(from, to) => from.get() <= at && at <= to.get(),
-            Span::Within { of, by } => at.duration_since(of.get()).abs() <= *by,
-            Span::Age(oldest) => Timestamp::now().duration_since(at) <= *oldest,
+            Span::Within { of, by } => at.since(of.get()).abs() <= *by,
+            Span::Age(oldest) => Instant::now().since(at) <= *oldest,
             Span::Equal(moment) => at == moment.get(),
             Span::Any => true,
         }
     }
 
-    fn reason(&self, at: Timestamp) -> String {
+    fn reason(&self, at: Instant) -> String {
         match self {
             Span::After(bound) => format!("{at} is not after {}", bound.show()),
             Span::Before(bound) => format!("{at} is not before {}", bound.show()),
             Span::Between(from, to) => format!("{at} is not between {} and {}", from.show(), to.show()),
             Span::Within { of, .. } => {
-                format!("{at} is {} away from {}", about(at.duration_since(of.get())), of.show())
+                format!("{at} is {} away from {}", about(at.since(of.get())), of.show())
             }
-            Span::Age(_) => format!("{at} is {} ago", about(Timestamp::now().duration_since(at))),
+            Span::Age(_) => format!("{at} is {} ago", about(Instant::now().since(at))),
             Span::Equal(moment) => format!("{at} is not {}", moment.show()),
             Span::Any => String::new(),
         }

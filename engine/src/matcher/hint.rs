@@ -1,11 +1,12 @@
 //! What known rules say about a mismatch.
 
-use super::tree::{Field, Tree};
+use super::tree::{Field, KEY, Tree};
 use super::{aegis, alike, equality, shown, table};
 use crate::diagnostic::did_you_mean;
 use crate::source::Json;
 use serde_json::{Map, Number};
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 /// Characters kept on either side of a change inside a long text.
 const AROUND: usize = 60;
@@ -150,7 +151,8 @@ pub(super) fn of_kind(needs: &str, actual: &Json) -> Vec<String> {
 
 /// Rules over a key that is not there.
 pub(super) fn of_missing_key(field: &Field, fields: &[Field], actual: &Map<String, Json>) -> Vec<String> {
-    let free = |key: &&str| !fields.iter().any(|field| field.key == **key);
+    let known: HashSet<&str> = fields.iter().map(|field| field.key.as_str()).collect();
+    let free = |key: &&str| !known.contains(*key);
     let keys = || actual.keys().map(String::as_str).filter(free);
     let folded = |key: &str| key.replace(['_', '-'], "").to_lowercase();
     if field.key == "isError" && matches!(&field.tree, Tree::Value { value: Json::Bool(false), .. }) {
@@ -158,17 +160,19 @@ pub(super) fn of_missing_key(field: &Field, fields: &[Field], actual: &Map<Strin
         return vec![hint.into()];
     }
     if let Some(key) = keys().find(|key| folded(key) == folded(&field.key)) {
-        return vec![format!("there is `{key}`, spelt differently")];
+        return vec![format!("there is `{}`, spelt differently", shown::cut(key, KEY))];
     }
     let called = format!("${}", field.key);
     if fields.len() == 1 && table::find(&called).is_some() {
         return vec![format!("`{}` is compared as a key of the answer: the matcher is `{called}`", field.key)];
     }
     let inside = actual.iter().find(|(_, value)| value.get(&field.key).is_some());
-    let near = near_key(&field.key, keys()).map(|key| format!("there is `{key}`: is that the one?"));
-    near.or_else(|| inside.map(|(key, _)| format!("there is `{key}.{}`, one level deeper", field.key)))
-        .into_iter()
-        .collect()
+    let near = near_key(&field.key, keys()).map(|key| format!("there is `{}`: is that the one?", shown::cut(key, KEY)));
+    near.or_else(|| {
+        inside.map(|(key, _)| format!("there is `{}.{}`, one level deeper", shown::cut(key, KEY), field.key))
+    })
+    .into_iter()
+    .collect()
 }
 
 /// The key that a missing one probably means. One or two letters are near to every other, and mean nothing.

@@ -6,7 +6,7 @@ use super::likeness;
 use super::mismatch::{Mismatch, Rank};
 use super::path::Path;
 use super::tree::{Manner, Tree};
-use super::{Head, Matcher, shown};
+use super::{Head, Matcher, aegis, shown};
 use crate::source::{Json, Span};
 use serde_json::Map;
 
@@ -42,8 +42,11 @@ fn plain(node: &crate::source::Node) -> Tree {
 }
 
 pub(super) fn not(mut call: Call<'_, '_>) -> Option<Tree> {
-    let inner = call.tree(call.node);
-    call.matcher(Not { head: call.head(), inner })
+    let (inner, sound) = call.negated();
+    match sound {
+        true => call.matcher(Not { head: call.head(), inner }),
+        false => Some(aegis::never(call.head())),
+    }
 }
 
 /// Holds where what is inside does not.
@@ -135,7 +138,12 @@ fn choice(mut call: Call<'_, '_>, only_one: bool) -> Option<Tree> {
         let message = format!("`{}` of nothing never holds", call.name());
         return call.bad(call.node.span, message);
     }
+    let malformed = call.compiler.malformed;
     let trees = items.iter().map(|node| call.tree(node)).collect();
+    // One alternative more that would hold changes the verdict of `$one`.
+    if only_one && call.compiler.malformed > malformed {
+        return Some(aegis::never(call.head()));
+    }
     call.matcher(Choice { head: call.head(), trees, only_one })
 }
 
@@ -187,8 +195,25 @@ impl Choice {
         let mut found = Found::all();
         self.trees[at].check(Some(actual), path, &mut found);
         let first = found.finish().into_iter().next()?;
-        let expected =
-            first.expected.map(|value| format!(", expected {}", shown::inline(&value, 40))).unwrap_or_default();
+        let unsaid = first.expected.filter(|_| !first.message.starts_with("expected "));
+        let expected = unsaid.map(|value| format!(", expected {}", shown::inline(&value, 40))).unwrap_or_default();
         Some(format!("alternative {} is the nearest: {}{expected} at `{}`", at + 1, first.message, first.path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::check;
+    use serde_json::json;
+
+    #[test]
+    fn the_nearest_alternative_says_once_what_was_expected() {
+        let hint =
+            |expected| check(&json!({"$any": [expected]}), Some(&json!({"n": 4}))).swap_remove(0).hints.join("; ");
+        assert_eq!(hint(json!({"n": 3})), "alternative 1 is the nearest: expected 3, got 4 at `$.n`");
+        assert_eq!(
+            hint(json!({"n": {"$gt": 4}})),
+            "alternative 1 is the nearest: 4 is not greater than 4, expected {\"$gt\":4} at `$.n`"
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! The JSON path of a value while it is judged: a chain on the stack, written out only for a mismatch.
 
+use super::shown;
 use std::fmt::{self, Write};
 
 /// A JSON path under construction: `$.result.content[0].text`.
@@ -80,8 +81,19 @@ impl fmt::Display for Path<'_> {
     }
 }
 
+/// Characters of one key that a path shows.
+const KEY: usize = 200;
+
 /// Writes `.key`, or `['key']` where the short form would be ambiguous.
 pub(super) fn write_key(out: &mut impl Write, key: &str) -> fmt::Result {
+    let cut;
+    let key = match key.len() > KEY {
+        true => {
+            cut = shown::cut(key, KEY);
+            &cut
+        }
+        false => key,
+    };
     let mut characters = key.chars();
     let plain = characters.next().is_some_and(|first| first.is_alphabetic() || first == '_')
         && characters.all(|c| c.is_alphanumeric() || c == '_');
@@ -112,5 +124,8 @@ mod tests {
         let d = c.key("it's\n");
         assert_eq!(d.to_string(), "$['a.b'][3].né_1['it\\'s\\u{a}']");
         assert_eq!(root.key("").to_string(), "$['']");
+        assert_eq!(root.key(&"k".repeat(200)).to_string(), format!("$.{}", "k".repeat(200)));
+        let long = root.key(&"k".repeat(5000)).to_string();
+        assert_eq!(long, format!("$['{}… (4800 more characters)']", "k".repeat(200)));
     }
 }

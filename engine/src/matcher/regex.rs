@@ -7,12 +7,21 @@ use super::leaf::{Leaf, Rule, Verdict};
 use super::tree::Tree;
 use super::words::Words;
 use crate::source::Json;
+use javascript::Translated;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Steps that a pattern with lookaround or backreferences may take back before it is given up.
 const BACKTRACK_LIMIT: usize = 1_000_000;
+/// The same for every byte of a long text: a tame pattern takes a few at each place.
+const BACKTRACK_PER_BYTE: usize = 16;
+
+/// Memory that a compiled pattern may take. Nearly all of them stay below; what does not is slow, and is only asked the
+/// one question.
+const SIZE: usize = 10 << 20;
+/// The same for patterns such as `^.{1,9999}$`, which JavaScript takes.
+const LARGE: usize = 128 << 20;
 
 /// How many compiled patterns a thread keeps at hand: a suite says the same ones over and over.
 const KEPT: usize = 500;
@@ -24,7 +33,10 @@ pub(super) struct Pattern(Arc<Compiled>);
 #[derive(Debug)]
 struct Compiled {
     engine: Engine,
+    /// Whether it is so large that whatever is asked of it takes long.
+    large: bool,
     source: String,
+    flags: String,
 }
 
 #[derive(Debug)]
@@ -56,17 +68,17 @@ impl Pattern {
 
     fn compile(source: &str, flags: &str) -> Result<Compiled, String> {
         let translated = javascript::translate(source, flags.contains('s'))?;
-        let has = |flag| flags.contains(flag);
+        let mut large = false;
         let engine = if translated.backtracks {
-            let mut builder = fancy_regex::RegexBuilder::new(&translated.pattern);
-            builder.backtrack_limit(BACKTRACK_LIMIT).case_insensitive(has('i')).multi_line(has('m')).crlf(has('m'));
-            Engine::Backtracking(Box::new(builder.build().map_err(|error| first_line(&error.to_string()))?))
+            Engine::Backtracking(backtracking(&translated, flags, BACKTRACK_LIMIT)?)
         } else {
-            let mut builder = ::regex::RegexBuilder::new(&translated.pattern);
-            builder.case_insensitive(has('i')).multi_line(has('m')).crlf(has('m'));
-            Engine::Linear(builder.build().map_err(|error| explain(&error))?)
+            let regex = linear(&translated, flags, SIZE).or_else(|error| {
+                large = matches!(error, ::regex::Error::CompiledTooBig(_));
+                if large { linear(&translated, flags, LARGE) } else { Err(error) }
+            });
+            Engine::Linear(regex.map_err(|error| explain(&error))?)
         };
-        Ok(Compiled { engine, source: source.to_owned() })
+        Ok(Compiled { engine, large, source: source.to_owned(), flags: flags.to_owned() })
     }
 
     /// Whether it matches anywhere in the text; `None` when it had to be given up.
@@ -77,7 +89,7 @@ impl Pattern {
     /// Why a text does not match.
     pub(super) fn reason(&self, text: &str) -> String {
         match self.matches(text) {
-            None => format!("`{}` was given up after {BACKTRACK_LIMIT} steps back", self.0.source),
+            None => format!("`{}` was given up after too many steps back", self.0.source),
             _ => format!("the text does not match `{}`", self.0.source),
         }
     }
@@ -87,6 +99,9 @@ impl Pattern {
         let matches =
             |flags, text| Pattern::compile(&self.0.source, flags).is_ok_and(|it| it.matches(text) == Some(true));
         let mut hints = Vec::new();
+        if self.0.large || self.matches(text).is_none() {
+            return hints;
+        }
         if matches("i", text) {
             hints.push("it would match with the flag `i`: `$regex: { pattern: …, flags: i }`".into());
         } else if self.0.source.contains('.') && matches("s", text) {
@@ -104,9 +119,33 @@ impl Compiled {
     fn matches(&self, text: &str) -> Option<bool> {
         match &self.engine {
             Engine::Linear(regex) => Some(regex.is_match(text)),
-            Engine::Backtracking(regex) => regex.is_match(text).ok(),
+            Engine::Backtracking(regex) => regex.is_match(text).ok().or_else(|| self.patiently(text)),
         }
     }
+
+    /// Once more, with as many steps as a long text takes.
+    fn patiently(&self, text: &str) -> Option<bool> {
+        let steps = text.len().saturating_mul(BACKTRACK_PER_BYTE);
+        if steps <= BACKTRACK_LIMIT {
+            return None;
+        }
+        let translated = javascript::translate(&self.source, self.flags.contains('s')).ok()?;
+        backtracking(&translated, &self.flags, steps).ok()?.is_match(text).ok()
+    }
+}
+
+fn linear(translated: &Translated, flags: &str, size: usize) -> Result<::regex::Regex, ::regex::Error> {
+    let has = |flag| flags.contains(flag);
+    let mut builder = ::regex::RegexBuilder::new(&translated.pattern);
+    builder.case_insensitive(has('i')).multi_line(has('m')).crlf(has('m')).size_limit(size).build()
+}
+
+fn backtracking(translated: &Translated, flags: &str, steps: usize) -> Result<Box<fancy_regex::Regex>, String> {
+    let has = |flag| flags.contains(flag);
+    let mut builder = fancy_regex::RegexBuilder::new(&translated.pattern);
+    builder.case_insensitive(has('i')).multi_line(has('m')).crlf(has('m'));
+    let regex = builder.backtrack_limit(steps).delegate_size_limit(LARGE).build();
+    regex.map(Box::new).map_err(|error| first_line(&error.to_string()))
 }
 
 /// The sentence of a syntax error, without the drawing around it.

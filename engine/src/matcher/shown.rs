@@ -13,7 +13,7 @@ const TOTAL: usize = 4000;
 const DEPTH: usize = 12;
 
 /// The value, or as much of it as is worth showing, with a note where something was cut.
-pub(super) fn bounded(value: &Json) -> Json {
+pub(crate) fn bounded(value: &Json) -> Json {
     Budget { values: VALUES, characters: TOTAL }.take(value, 0)
 }
 
@@ -105,7 +105,7 @@ pub(super) fn is_invisible(c: char) -> bool {
 }
 
 /// A value in one line of at most about `room` characters, for a sentence.
-pub(super) fn inline(value: &Json, room: usize) -> String {
+pub(crate) fn inline(value: &Json, room: usize) -> String {
     let text = match value {
         Json::String(text) => quote(&cut(text, room)),
         Json::Array(items) if items.len() > 8 => format!("a list of {}", items.len()),

@@ -9,6 +9,8 @@ use crate::source::{Json, Span};
 use serde_json::Map;
 use std::collections::HashSet;
 
+/// Characters of a key in a sentence.
+pub(super) const KEY: usize = 80;
 /// Lists longer than this are not searched for another order.
 const MOST_REORDERED: usize = 500;
 
@@ -168,9 +170,10 @@ fn fields(fields: &[Field], actual: &Map<String, Json>, path: &Path<'_>, found: 
 
 fn missing(field: &Field, fields: &[Field], actual: &Map<String, Json>, path: &Path<'_>) -> Mismatch {
     let path = path.key(&field.key);
-    let mismatch = Mismatch::new(Rank::Missing, &path, field.span, format!("`{}` is missing", field.key))
-        .expected(&field.tree.written())
-        .hints(hint::of_missing_key(field, fields, actual));
+    let mismatch =
+        Mismatch::new(Rank::Missing, &path, field.span, format!("`{}` is missing", shown::cut(&field.key, KEY)))
+            .expected(&field.tree.written())
+            .hints(hint::of_missing_key(field, fields, actual));
     match &field.tree {
         Tree::Matcher(matcher) => mismatch.by(matcher.head().name()),
         _ => mismatch,
@@ -182,7 +185,8 @@ fn extras(fields: &[Field], actual: &Map<String, Json>, span: Span, path: &Path<
     for (key, value) in actual.iter().filter(|(key, _)| !known.contains(key.as_str())) {
         found.add(|| {
             let path = path.key(key);
-            Mismatch::new(Rank::Extra, &path, span, format!("`{key}` is unexpected")).actual(Some(value))
+            let message = format!("`{}` is unexpected", shown::cut(key, KEY));
+            Mismatch::new(Rank::Extra, &path, span, message).actual(Some(value))
         });
         if found.is_full() {
             return;
@@ -240,6 +244,9 @@ fn elements(count: usize) -> String {
 
 /// One expected element, to be found somewhere; `at` is where it is looked for first.
 pub(super) fn some(item: &Tree, at: usize, actual: &[Json], path: &Path<'_>, found: &mut Found) {
+    if found.is_full() {
+        return;
+    }
     let here = actual.get(at).is_some_and(|value| item.holds(Some(value)));
     if here || actual.iter().any(|value| item.holds(Some(value))) {
         return;

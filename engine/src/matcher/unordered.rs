@@ -109,39 +109,18 @@ impl Matcher for Unordered {
                 self.head.mismatch(rank, path, what).actual(actual)
             });
         };
-        if found.is_probe() && actual.len() != self.items.len() {
-            return found.add(|| Mismatch::new(Rank::Different, path, self.head.span(), ""));
+        if found.is_probe() {
+            if !is_reordered(&self.items, actual) {
+                found.add(|| Mismatch::new(Rank::Different, path, self.head.span(), ""));
+            }
+            return;
         }
         let matching = Matching::new(&self.items, actual);
-        let pair = matching.left.len() == 1;
-        let mut free: Vec<usize> = (0..actual.len()).filter(|&at| matching.taken_by[at].is_none()).collect();
-        for &item in &matching.left {
-            let tree = &self.items[item];
-            // The last two that are left belong together, however little they are alike.
-            let least = if pair && free.len() == 1 { f32::NEG_INFINITY } else { 0.4 };
-            let nearest = free
-                .iter()
-                .map(|&at| (likeness::of(tree, &actual[at]), at))
-                .fold((least, None), |best, (score, at)| if score > best.0 { (score, Some(at)) } else { best });
-            match nearest.1 {
-                Some(at) if !found.is_probe() => {
-                    free.retain(|&other| other != at);
-                    tree.check(Some(&actual[at]), &path.index(at), found);
-                }
-                _ => found.add(|| {
-                    Mismatch::new(
-                        Rank::Missing,
-                        &path.index(item),
-                        tree.span(),
-                        "no element is left that matches this one",
-                    )
-                    .by("$unordered")
-                    .expected(&tree.written())
-                    .hints((matching.comparisons >= COMPARISONS).then(|| "the search for an order was given up".into()))
-                }),
-            }
-        }
+        let free = self.missing(&matching, path, found);
         for at in free {
+            if found.is_full() {
+                return;
+            }
             found.add(|| {
                 let message = "this element matches nothing that is left";
                 Mismatch::new(Rank::Extra, &path.index(at), self.head.span(), message)
@@ -152,10 +131,50 @@ impl Matcher for Unordered {
     }
 }
 
+impl Unordered {
+    /// Tells of every expected element without a partner, and gives the actual ones that are left then.
+    fn missing(&self, matching: &Matching<'_>, path: &Path<'_>, found: &mut Found) -> Vec<usize> {
+        let actual = matching.actual;
+        let pair = matching.left.len() == 1;
+        let mut free: Vec<usize> = (0..actual.len()).filter(|&at| matching.taken_by[at].is_none()).collect();
+        for &item in &matching.left {
+            if found.is_full() {
+                break;
+            }
+            let tree = &self.items[item];
+            // The last two that are left belong together, however little they are alike.
+            let least = if pair && free.len() == 1 { f32::NEG_INFINITY } else { 0.4 };
+            let nearest = free
+                .iter()
+                .map(|&at| (likeness::of(tree, &actual[at]), at))
+                .fold((least, None), |best, (score, at)| if score > best.0 { (score, Some(at)) } else { best });
+            match nearest.1 {
+                Some(at) => {
+                    free.retain(|&other| other != at);
+                    tree.check(Some(&actual[at]), &path.index(at), found);
+                }
+                None => found.add(|| {
+                    let message = "no element is left that matches this one";
+                    Mismatch::new(Rank::Missing, &path.index(item), tree.span(), message)
+                        .by("$unordered")
+                        .expected(&tree.written())
+                        .hints(
+                            (matching.comparisons >= COMPARISONS)
+                                .then(|| "the search for an order was given up".into()),
+                        )
+                }),
+            }
+        }
+        free
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::Found;
     use super::super::testing::say;
-    use serde_json::json;
+    use serde_json::{Value, json};
+    use std::time::{Duration, Instant};
 
     #[test]
     fn a_greedy_choice_is_taken_back() {
@@ -179,6 +198,31 @@ mod tests {
             ["$[0].b: expected 2, got 3"]
         );
         assert_eq!(say(json!({"$unordered": [1, 2]}), json!([2, "x"])), ["$[1]: expected a number, got text"]);
+    }
+
+    #[test]
+    fn however_much_differs_it_is_judged_soon() {
+        let texts = |mark: &str| {
+            let text = |n: usize, at: usize| format!("{mark}{:x<58}", n * 7919 + at);
+            json!((0..600).map(|n| json!([text(n, 0), text(n, 1), text(n, 2), text(n, 3)])).collect::<Vec<_>>())
+        };
+        let object = |mark: &str| {
+            let named = |list: &Value| json!({"a": list[0], "b": list[1], "c": list[2], "d": list[3]});
+            json!(texts(mark).as_array().expect("a list").iter().map(named).collect::<Vec<_>>())
+        };
+        let (expected, actual) = (object("e"), object("a"));
+        let begun = Instant::now();
+        for expected in [
+            json!({"$unordered": expected}),
+            json!({"$partial": expected.as_array().expect("a list")[..300]}),
+            json!({"$exactly": expected}),
+        ] {
+            assert_eq!(say(expected, actual.clone()).len(), Found::LIMIT);
+        }
+        let few = |value: &Value| json!(value.as_array().expect("a list")[..100]);
+        assert_eq!(say(few(&expected), few(&actual)).len(), Found::LIMIT);
+        // It took minutes.
+        assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     }
 
     #[test]

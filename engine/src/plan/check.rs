@@ -118,7 +118,10 @@ impl Build<'_> {
     fn expected(&mut self, node: &Node, mode: Mode) -> Expected {
         let Scope { library, lenient, .. } = self.scope;
         let (source, diagnostics) = (self.source, &mut *self.diagnostics);
-        Compiler { source, diagnostics, lenient: *lenient, library: Some(&**library) }.compile(node, mode)
+        let mut compiler = Compiler::new(source, diagnostics);
+        compiler.lenient = *lenient;
+        compiler.library = Some(&**library);
+        compiler.compile(node, mode)
     }
 
     fn envelope(&mut self, value: &Node) -> Rule {

@@ -5,7 +5,7 @@ use super::fault::{Code, Fault};
 use super::files::read_below;
 use super::outcome::{Answer, Outcome, short};
 use crate::event::{At, Failure, FailureKind};
-use crate::matcher::{Expected, Mismatch};
+use crate::matcher::{Expected, Found, Mismatch, bounded, inline};
 use crate::mcp::transport::http::outcome::{Ended, LOST_SESSION};
 use crate::plan::check::{Check, Rule};
 use crate::reporter::text;
@@ -27,7 +27,7 @@ impl Judge<'_> {
         let mut failures = Vec::new();
         if must_stay_silent(self.step, checks) {
             failures.extend(self.taken_back(outcome));
-        } else if !checks.iter().any(|check| speaks_of_success(check.field)) {
+        } else if !self.step.any_outcome && !checks.iter().any(|check| speaks_of_success(check.field)) {
             failures.extend(self.must_succeed(outcome));
         }
         let mut whole = None;
@@ -41,7 +41,7 @@ impl Judge<'_> {
     fn must_succeed(&self, outcome: &Outcome<'_>) -> Option<Failure> {
         if let Some(unfit) = outcome.unfit {
             let mut failure = self.mismatch(unfit.message.clone(), self.step.span);
-            failure.actual = outcome.result().cloned();
+            failure.actual = outcome.result().map(bounded);
             failure.hints.push(unfit.hint.clone());
             return Some(failure);
         }
@@ -52,7 +52,7 @@ impl Judge<'_> {
         };
         let mut failure = Failure::new(FailureKind::Mismatch, message, self.at(self.step.span));
         failure.path = Some(if outcome.error().is_some() { "$.error" } else { "$.isError" }.to_owned());
-        failure.actual = outcome.error().or(outcome.result()).cloned();
+        failure.actual = outcome.error().or(outcome.result()).map(bounded);
         failure.hints.push(hint.to_owned());
         let lost = |ended: &&Ended| ended.in_session && ended.head.as_ref().is_some_and(|head| head.status == 404);
         failure.hints.extend(outcome.ended.filter(lost).map(|_| LOST_SESSION.to_owned()));
@@ -76,7 +76,7 @@ impl Judge<'_> {
         let answer = outcome.error().or(outcome.result())?;
         let mut failure = self.mismatch("the server answered a request that was taken back".to_owned(), self.step.span);
         failure.path = Some(if outcome.error().is_some() { "$.error" } else { "$.result" }.to_owned());
-        failure.actual = Some(answer.clone());
+        failure.actual = Some(bounded(answer));
         failure.hints.push("if that is right, expect the answer: `error: { code: … }` or `result: …`".to_owned());
         Some(failure)
     }
@@ -96,7 +96,7 @@ impl Judge<'_> {
         let message = "the server answered at once, and made no task of the call".to_owned();
         let mut failure = self.mismatch(message, self.step.span);
         failure.path = Some("$.task".to_owned());
-        failure.actual = Some(result.clone());
+        failure.actual = Some(bounded(result));
         failure.hints.push(
             "tasks need protocol 2025-11-25, a server that declares `tasks`, and a tool whose `taskSupport` allows it"
                 .to_owned(),
@@ -108,11 +108,9 @@ impl Judge<'_> {
     /// Each higher than the one before, and enough of them.
     fn progress(&self, check: &Check, least: usize, told: &[Json], found: &mut Vec<Failure>) {
         let value = |told: &Json| told.get("progress").and_then(Json::as_f64);
-        for (at, pair) in told.windows(2).enumerate() {
-            if value(&pair[0]).zip(value(&pair[1])).is_some_and(|(before, after)| after > before) {
-                continue;
-            }
-            let text = |told: &Json| told.get("progress").unwrap_or(&Json::Null).to_string();
+        let rises = |pair: &[Json]| value(&pair[0]).zip(value(&pair[1])).is_some_and(|(before, after)| after > before);
+        for (at, pair) in told.windows(2).enumerate().filter(|(_, pair)| !rises(pair)).take(Found::LIMIT) {
+            let text = |told: &Json| inline(told.get("progress").unwrap_or(&Json::Null), 40);
             let message =
                 format!("progress went from {} to {}, and must go up each time", text(&pair[0]), text(&pair[1]));
             let mut failure = self.mismatch(message, check.span);
@@ -124,7 +122,7 @@ impl Judge<'_> {
             let message = format!("{came} came, expected at least {least}");
             let mut failure = self.mismatch(message, check.span);
             failure.path = Some("$.progress".into());
-            failure.actual = Some(told.iter().cloned().collect());
+            failure.actual = Some(bounded(&told.iter().cloned().collect()));
             found.push(failure);
         }
     }
@@ -276,7 +274,7 @@ impl Judge<'_> {
         let mut failure = self.mismatch(what.to_owned(), check.span);
         failure.path = Some(root(check.field).to_owned());
         failure.expected = Some(Json::String(String::new()));
-        failure.actual = Some(Json::String(text));
+        failure.actual = Some(bounded(&Json::String(text)));
         Some(failure)
     }
 
@@ -284,7 +282,7 @@ impl Judge<'_> {
         let response = outcome.response()?;
         let mut failure = self.mismatch("an answer came, and none was expected".to_owned(), check.span);
         failure.path = Some("$.response".into());
-        failure.actual = Some(response.clone());
+        failure.actual = Some(bounded(response));
         Some(failure)
     }
 

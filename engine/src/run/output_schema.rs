@@ -161,7 +161,7 @@ fn compile(schema: &Json, judge: &Judge<'_>) -> Option<Expected> {
     let node = Node::new(Kind::Map(vec![Entry { key: "$jsonSchema".into(), key_span: span, value }]), span);
     let mut diagnostics = Diagnostics::default();
     let source = crate::source::Source::new(judge.source.name.clone(), judge.source.path.clone(), String::new());
-    let mut compiler = Compiler { source: &source, diagnostics: &mut diagnostics, lenient: false, library: None };
+    let mut compiler = Compiler::new(&source, &mut diagnostics);
     let expected = compiler.compile(&node, Mode::Exact);
     (!diagnostics.has_errors()).then_some(expected)
 }

@@ -7,12 +7,14 @@
 
 mod frame;
 mod offsets;
+mod pairs;
 mod scalar;
 
 use super::{Kind, Node, Source, Span, json};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use frame::{Anchored, Frame};
 use offsets::Offsets;
+use pairs::Joined;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Tag};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,19 +34,17 @@ pub fn parse(source: &Arc<Source>, diagnostics: &mut Diagnostics) -> Option<Node
     if source.path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
         return json::parse(source, diagnostics);
     }
-    let offsets = Offsets::new(&source.text);
-    let mut builder = Builder {
-        source,
-        offsets,
-        diagnostics,
-        stack: Vec::new(),
-        root: None,
-        anchors: HashMap::new(),
-        written: 0,
-        copied: 0,
-    };
-    match builder.run() {
-        Ok(()) => builder.root.filter(|root| !is_nothing(root, source)).or_else(|| {
+    let known = diagnostics.list.len();
+    let mut built = build(source, None, diagnostics);
+    // Pasted JSON may have escapes that the scanner refuses.
+    if built.is_err()
+        && let Some(joined) = pairs::join(&source.text)
+    {
+        diagnostics.list.truncate(known);
+        built = build(source, Some(&joined), diagnostics);
+    }
+    match built {
+        Ok(root) => root.filter(|root| !is_nothing(root, source)).or_else(|| {
             diagnostics.push(empty(source));
             None
         }),
@@ -53,6 +53,23 @@ pub fn parse(source: &Arc<Source>, diagnostics: &mut Diagnostics) -> Option<Node
             None
         }
     }
+}
+
+/// One pass over the text, or over the one with joined pairs; places are those of the text as it was written.
+fn build(source: &Arc<Source>, joined: Option<&Joined>, diagnostics: &mut Diagnostics) -> Result<Option<Node>, Fatal> {
+    let mut builder = Builder {
+        source,
+        joined,
+        offsets: Offsets::new(&source.text),
+        diagnostics,
+        stack: Vec::new(),
+        root: None,
+        anchors: HashMap::new(),
+        written: 0,
+        copied: 0,
+    };
+    builder.run()?;
+    Ok(builder.root)
 }
 
 /// The error for a file with nothing in it, shared by YAML and JSON.
@@ -74,6 +91,7 @@ type Fatal = Box<Diagnostic>;
 
 struct Builder<'a> {
     source: &'a Arc<Source>,
+    joined: Option<&'a Joined>,
     offsets: Offsets<'a>,
     diagnostics: &'a mut Diagnostics,
     stack: Vec<Frame>,
@@ -85,11 +103,12 @@ struct Builder<'a> {
 
 impl<'a> Builder<'a> {
     fn run(&mut self) -> Result<(), Fatal> {
-        let mut parser = Parser::new_from_str(&self.source.text);
+        let mut parser = Parser::new_from_str(self.joined.map_or(&self.source.text, |joined| &joined.text));
         let mut documents = 0;
         while let Some(event) = parser.next_event() {
             let (event, span) = event.map_err(|error| self.syntax(&error))?;
-            let span = Span::new(self.offsets.byte(span.start.index()), self.offsets.byte(span.end.index()));
+            let (start, end) = (span.start.index(), span.end.index());
+            let span = Span::new(self.byte(start), self.byte(end));
             match event {
                 Event::DocumentStart(_) => {
                     documents += 1;
@@ -99,7 +118,11 @@ impl<'a> Builder<'a> {
                     }
                 }
                 Event::Scalar(text, style, anchor, tag) => {
-                    self.scalar(text.into_owned(), style, anchor, tag.as_deref(), span)?
+                    let text = match self.joined.filter(|_| style != ScalarStyle::DoubleQuoted) {
+                        Some(joined) => joined.restore(text.into_owned(), start, end),
+                        None => text.into_owned(),
+                    };
+                    self.scalar(text, style, anchor, tag.as_deref(), span)?
                 }
                 Event::SequenceStart(anchor, tag) => self.open(Frame::list(span, anchor), tag.as_deref(), "seq")?,
                 Event::MappingStart(anchor, tag) => self.open(Frame::map(span, anchor), tag.as_deref(), "map")?,
@@ -109,6 +132,11 @@ impl<'a> Builder<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The byte of the written text at which a character of the scanned one stands.
+    fn byte(&self, index: usize) -> usize {
+        self.offsets.byte(self.joined.map_or(index, |joined| joined.written_at(index)))
     }
 
     fn scalar(
@@ -283,7 +311,7 @@ impl<'a> Builder<'a> {
     }
 
     fn syntax(&self, error: &ScanError) -> Fatal {
-        let at = self.offsets.byte(error.marker().index());
+        let at = self.byte(error.marker().index());
         // The scanner has a limit of its own for flow collections, and meets it before it hands out their events.
         if error.info().contains("recursion limit") {
             return self.too_deep(Span::new(at, at));

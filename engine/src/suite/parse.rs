@@ -9,6 +9,7 @@ mod each;
 mod expect;
 mod imports;
 mod respond;
+mod timestamp;
 
 pub(crate) use respond::respond;
 

@@ -29,6 +29,8 @@ pub struct Step {
     pub respond: Respond,
     /// `expect`, a field each, in order.
     pub expect: Vec<Expectation>,
+    /// Whether an error is as good an answer as a result: mcp-aegis has it so where `expect` says nothing of the answer.
+    pub any_outcome: bool,
     /// Whether structured content is validated against the tool's `outputSchema` (`outputSchema: ignore` opts out).
     pub output_schema: bool,
 }

@@ -2,6 +2,7 @@
 
 use crate::kit::{Place, messages, said, verdicts};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -56,6 +57,39 @@ fn interrupted(place: &Place) {
     let said = said(child.wait_with_output().expect("it ends"));
     assert_eq!(said.code, 130, "{} {}", said.stdout, said.stderr);
     place.assert_nothing_left();
+}
+
+/// What came is shown in a report only as far as a person reads it.
+#[test]
+fn reports_do_not_grow_with_what_a_server_sends() {
+    let text = "m".repeat(500_000);
+    let keys: String = (0..30).map(|at| format!("        ? {at}{}\n        : 1\n", "k".repeat(20_000))).collect();
+    let suite = format!(
+        "tools:
+  - {{ it: fails, tool: fail, args: {{ text: {text} }} }}
+  - {{ it: sends blocks, tool: echo_json, args: {{ value: [{}] }}, expect: {{ error: {{ code: 1 }} }} }}
+  - {{ it: speaks, tool: stderr, args: {{ text: {text} }}, expect: {{ stderr: toBeEmpty }} }}
+  - it: sends keys
+    tool: echo_json
+    expect: {{ structured: {{}} }}
+    args:
+      value:
+{keys}",
+        "block, ".repeat(20_000),
+    );
+    let (code, report) = Place::with_fixture(&[], &suite).report(&[]);
+    assert_eq!(code, 1);
+    for test in report["suites"][0]["tests"].as_array().expect("tests") {
+        let failures: Vec<String> =
+            test["failures"].as_array().expect("failures").iter().map(Value::to_string).collect();
+        let size: usize = failures.iter().map(String::len).sum();
+        assert!(
+            test["status"] == "failed" && size < 100_000,
+            "{}: {} failures of {size} bytes",
+            test["it"],
+            failures.len()
+        );
+    }
 }
 
 /// Over HTTP: whatever never ends costs the time of its step, and memory that does not depend on how much came.

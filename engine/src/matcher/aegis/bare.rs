@@ -31,6 +31,10 @@ pub(super) fn compile(words: &Words, span: Span, written: Json) -> Result<Tree, 
 
 /// Whether text holds anything that only a regular expression would.
 fn is_pattern(text: &str) -> bool {
+    // mcp-aegis does not mind a backslash before the backslash.
+    if [r"\d", r"\w", r"\s", r"\b"].iter().any(|escape| text.contains(escape)) {
+        return true;
+    }
     let mut characters = text.chars().peekable();
     while let Some(c) = characters.next() {
         let next = characters.peek().copied();

@@ -20,9 +20,14 @@ impl Steps {
         Steps { steps: path.split('.').map(str::to_owned).collect(), wildcards: false }
     }
 
-    /// Dots, brackets and wildcards; empty steps are none.
+    /// Dots, brackets and wildcards; empty steps are none, and a dot in brackets is part of the key.
     pub(super) fn with_wildcards(path: &str) -> Steps {
-        let steps = path.split(['.', '[', ']']).filter(|step| !step.is_empty()).map(str::to_owned);
+        let mut in_brackets = false;
+        let ends = |c: char| {
+            in_brackets = c == '[' || in_brackets && c != ']';
+            matches!(c, '[' | ']') || c == '.' && !in_brackets
+        };
+        let steps = path.split(ends).filter(|step| !step.is_empty()).map(str::to_owned);
         Steps { steps: steps.collect(), wildcards: true }
     }
 

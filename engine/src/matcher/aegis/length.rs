@@ -1,6 +1,6 @@
 //! Patterns over sizes. Texts are counted in UTF-16 units, as JavaScript counts them.
 
-use super::number::leading;
+use super::number::whole;
 use super::{Malformed, Named, malformed, names};
 use crate::matcher::leaf::{Rule, Verdict};
 use crate::matcher::tree::Tree;
@@ -34,38 +34,47 @@ pub(super) fn compile(it: &Named<'_>) -> Result<Option<Tree>, Malformed> {
     let (least, most) = match it.name {
         "stringEmpty" => (0, 0),
         "stringNotEmpty" => (1, usize::MAX),
-        "stringLengthGreaterThan" => (number(it)? + 1, usize::MAX),
-        "stringLengthGreaterThanOrEqual" => (number(it)?, usize::MAX),
-        "stringLengthLessThan" => match number(it)? {
-            0 => return malformed("no text is shorter than 0", names::example(it.name)),
-            most => (0, most - 1),
-        },
-        "stringLengthLessThanOrEqual" => (0, number(it)?),
+        "stringLengthGreaterThan" => (at_least(number(it)?.saturating_add(1)), usize::MAX),
+        "stringLengthGreaterThanOrEqual" => (at_least(number(it)?), usize::MAX),
+        "stringLengthLessThan" => (0, at_most(it, number(it)?.saturating_sub(1))?),
+        "stringLengthLessThanOrEqual" => (0, at_most(it, number(it)?)?),
         "stringLengthBetween" => {
             let text = it.argument.plain();
-            let pair = text.split_once(':').and_then(|(a, b)| Some((a.trim().parse().ok()?, b.trim().parse().ok()?)));
-            match pair {
-                Some((least, most)) if least <= most => (least, most),
-                Some(_) => return malformed("the first number is greater than the second", names::example(it.name)),
-                None => return malformed(format!("`{}` takes two whole numbers", it.name), names::example(it.name)),
+            let mut numbers = text.split(':').map(|part| whole(part).map(|(number, _)| number));
+            match (numbers.next().flatten(), numbers.next().flatten()) {
+                (Some(least), Some(most)) if least <= most => (at_least(least), at_most(it, most)?),
+                (Some(_), Some(_)) => {
+                    return malformed("the first number is greater than the second", names::example(it.name));
+                }
+                _ => return malformed(format!("`{}` takes two whole numbers", it.name), names::example(it.name)),
             }
         }
         _ => {
-            let exactly = number(it)?;
+            let exactly = at_most(it, number(it)?)?;
             (exactly, exactly)
         }
     };
     Ok(Some(it.leaf(Size { of, least, most })))
 }
 
-/// As JavaScript's `parseInt` has it: what follows the digits is not read.
-fn number(it: &Named<'_>) -> Result<usize, Malformed> {
+/// The whole number of an argument.
+fn number(it: &Named<'_>) -> Result<i64, Malformed> {
     let text = it.argument.plain();
-    let size =
-        leading(&text).and_then(|(number, _)| number.as_f64()).filter(|size| size.fract() == 0.0 && *size >= 0.0);
-    match size {
-        Some(size) if size <= f64::from(u32::MAX) => Ok(size as usize),
-        _ => malformed(format!("`{}` takes a whole number, and this is `{text}`", it.name), names::example(it.name)),
+    match whole(&text) {
+        Some((number, _)) => Ok(number),
+        None => malformed(format!("`{}` takes a whole number, and this is `{text}`", it.name), names::example(it.name)),
+    }
+}
+
+/// Every size is more than a negative number.
+fn at_least(size: i64) -> usize {
+    usize::try_from(size.max(0)).unwrap_or(usize::MAX)
+}
+
+fn at_most(it: &Named<'_>, size: i64) -> Result<usize, Malformed> {
+    match usize::try_from(size) {
+        Ok(size) => Ok(size),
+        Err(_) => malformed("nothing is shorter than 0", names::example(it.name)),
     }
 }
 

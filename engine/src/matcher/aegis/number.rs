@@ -42,8 +42,8 @@ pub(super) fn compile(it: &Named<'_>) -> Result<Option<Tree>, Malformed> {
             of if of.as_f64() == Some(0.0) => return malformed("nothing is a multiple of 0", names::example(it.name)),
             of => Numeric::Arithmetic(Arithmetic::MultipleOf(of)),
         },
-        "decimalPlaces" => match one(it)?.as_u64() {
-            Some(places) if places <= 400 => Numeric::Arithmetic(Arithmetic::DecimalPlaces(places as usize)),
+        "decimalPlaces" => match whole(&it.argument.plain()) {
+            Some((places @ 0..=400, _)) => Numeric::Arithmetic(Arithmetic::DecimalPlaces(places as usize)),
             _ => return malformed("`decimalPlaces` takes a whole number from 0 on", names::example(it.name)),
         },
         _ => return Ok(None),
@@ -122,9 +122,18 @@ pub(super) fn leading(text: &str) -> Option<(Number, &str)> {
     Some((number, rest))
 }
 
+/// The whole number that a text begins with, and the rest, as JavaScript's `parseInt` has it.
+pub(super) fn whole(text: &str) -> Option<(i64, &str)> {
+    let text = text.trim_start();
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let digits = unsigned.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, rest) = text.split_at(text.len() - unsigned.len() + digits);
+    Some((number.parse().ok()?, rest))
+}
+
 /// What stands after the number of a pattern and is not read.
 pub(super) fn idle_rest<'a>(name: &str, argument: &'a str) -> Option<&'a str> {
-    let takes_one = matches!(
+    let takes_whole = matches!(
         name,
         "length"
             | "arrayLength"
@@ -134,7 +143,11 @@ pub(super) fn idle_rest<'a>(name: &str, argument: &'a str) -> Option<&'a str> {
             | "stringLengthGreaterThanOrEqual"
             | "stringLengthLessThan"
             | "stringLengthLessThanOrEqual"
-            | "greaterThan"
+            | "decimalPlaces"
+    );
+    let takes_one = matches!(
+        name,
+        "greaterThan"
             | "greaterThanOrEqual"
             | "lessThan"
             | "lessThanOrEqual"
@@ -142,9 +155,12 @@ pub(super) fn idle_rest<'a>(name: &str, argument: &'a str) -> Option<&'a str> {
             | "notEquals"
             | "multipleOf"
             | "divisibleBy"
-            | "decimalPlaces"
     );
-    let rest = leading(argument).filter(|_| takes_one)?.1.trim();
+    let rest = match (takes_whole, takes_one) {
+        (true, _) => whole(argument)?.1.trim(),
+        (_, true) => leading(argument)?.1.trim(),
+        _ => return None,
+    };
     (!rest.is_empty()).then_some(rest)
 }
 

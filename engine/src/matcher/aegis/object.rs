@@ -2,7 +2,7 @@
 //! also as `match:not:…`.
 
 use super::field::{self, Steps};
-use super::{Malformed, names};
+use super::{Malformed, names, never};
 use crate::diagnostic::{Diagnostic, did_you_mean};
 use crate::matcher::array;
 use crate::matcher::leaf::Leaf;
@@ -73,6 +73,7 @@ impl Compiler<'_> {
     fn special(&mut self, name: &'static str, negated: bool, entry: &Entry, entries: &[Entry]) -> Tree {
         let span = Span { start: entry.key_span.start, end: entry.value.span.end.max(entry.key_span.end) };
         let written = Json::Object(Map::from_iter([(entry.key.clone(), entry.value.to_json())]));
+        let malformed = self.malformed;
         let compiled = match name {
             "partial" => Ok(self.tree(&entry.value, Manner::Prefix)),
             "arrayElements" => {
@@ -84,6 +85,7 @@ impl Compiler<'_> {
                 .map(|condition| Leaf::tree(Head::whole("match:crossField", span, written.clone()), condition)),
         };
         match compiled {
+            Ok(_) if negated && self.malformed > malformed => never(Head::whole("match:not", span, written)),
             Ok(inner) if negated => {
                 Tree::Matcher(Box::new(Not { head: Head::whole("match:not", span, written), inner }))
             }

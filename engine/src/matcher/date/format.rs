@@ -38,7 +38,8 @@ impl Format {
                 shape && parse::written(text).is_some()
             }
             Format::Named("iso-date") => {
-                text.len() == 10 && parse::written(text).is_some() && digits(&text.as_bytes()[..4])
+                let shape = text.len() == 10 && [4, 7].iter().all(|at| text.as_bytes()[*at] == b'-');
+                shape && parse::written(text).is_some()
             }
             Format::Named("iso-time") => {
                 let (clock, fraction) = text.split_once('.').unwrap_or((text, "0"));
@@ -128,6 +129,9 @@ mod tests {
         assert!(!holds("iso", "2024-03-07Té:00:00Z!!"));
         assert!(holds("iso-date", "2024-03-07"));
         assert!(!holds("iso-date", "2024-02-30"));
+        assert!(
+            !holds("iso-date", "2024/03/07") && !holds("iso-date", "03-07-2024") && !holds("iso-date", "Mar 7 2024")
+        );
         assert!(holds("iso-time", "23:59:59.123"));
         assert!(!holds("iso-time", "25:00:00"));
         assert!(holds("us-date", "12/31/2024") && !holds("us-date", "31/12/2024"));

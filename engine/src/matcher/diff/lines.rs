@@ -2,7 +2,8 @@
 
 use crate::event::diff::Op;
 use crate::matcher::mismatch::Mismatch;
-use crate::matcher::shown::quote;
+use crate::matcher::shown::{self, quote};
+use crate::matcher::tree::KEY;
 use crate::source::Json;
 use similar::{ChangeTag, TextDiff};
 use std::time::Duration;
@@ -27,7 +28,7 @@ pub(super) struct Side<'a> {
 /// A key as it stands before a colon.
 pub(super) fn key(key: &str) -> String {
     let plain = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || "_-.$/:".contains(c));
-    if plain { key.to_owned() } else { quote(key) }
+    if plain { shown::cut(key, KEY) } else { quote(&shown::cut(key, KEY)) }
 }
 
 /// A value under its label; deeper lines come with how much deeper they are.

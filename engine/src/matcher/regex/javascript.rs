@@ -27,6 +27,7 @@ pub(super) fn translate(source: &str, dot_all: bool) -> Result<Translated, Strin
             out: String::new(),
             backtracks,
             dot_all,
+            open_quantifier: false,
             names: names(source),
         };
         it.run().map(|()| it)
@@ -44,6 +45,8 @@ struct Translator<'a> {
     out: String,
     backtracks: bool,
     dot_all: bool,
+    /// Whether the `{` of a quantifier waits for its `}`.
+    open_quantifier: bool,
     /// How many groups capture, for what `\1` means.
     names: usize,
 }
@@ -77,9 +80,12 @@ impl Translator<'_> {
                 '[' => self.class()?,
                 '.' if self.dot_all => self.out.push_str(r"[\s\S]"),
                 '.' => self.out.push_str(r"[^\n\r\x{2028}\x{2029}]"),
-                '{' if self.is_quantifier() => self.out.push('{'),
+                '{' if self.is_quantifier() => {
+                    self.open_quantifier = true;
+                    self.out.push('{');
+                }
                 '{' => self.out.push_str(r"\{"),
-                '}' if self.closes_quantifier() => self.out.push('}'),
+                '}' if std::mem::take(&mut self.open_quantifier) => self.out.push('}'),
                 '}' | ']' => {
                     self.out.push('\\');
                     self.out.push(c);
@@ -102,11 +108,6 @@ impl Translator<'_> {
         let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
         let (low, high) = inside.split_once(',').unwrap_or((&inside, ""));
         closed && !low.is_empty() && digits(low) && digits(high)
-    }
-
-    fn closes_quantifier(&self) -> bool {
-        let digits = self.out.trim_end_matches(|c: char| c.is_ascii_digit() || c == ',');
-        digits.ends_with('{') && !digits.ends_with(r"\{") && digits.len() < self.out.len()
     }
 
     fn group(&mut self) {
@@ -183,10 +184,9 @@ impl Translator<'_> {
             'b' if in_class => self.out.push_str(r"\x08"),
             'b' if self.backtracks => self.out.push_str(BOUNDARY),
             'b' => self.out.push_str(r"(?-u:\b)"),
-            'B' => {
-                self.backtracks = true;
-                self.out.push_str(NO_BOUNDARY);
-            }
+            'B' if in_class => self.out.push('B'),
+            'B' if self.backtracks => self.out.push_str(NO_BOUNDARY),
+            'B' => self.out.push_str(r"(?-u:\B)"),
             'n' | 'r' | 't' | 'f' | 'v' => {
                 self.out.push('\\');
                 self.out.push(c);
@@ -323,6 +323,16 @@ mod tests {
             (r"(?<!x)\bé", "aé"),
             (r"^a\Bb", "ab"),
             (r"é\Bé", "éé"),
+            (r"(?=é)é\Bé", "éé"),
+            (r"^[\B]$", "B"),
+            (r"\B", "é"),
+            (r"^C:\\{1,2}data$", r"C:\data"),
+            (r"^\{2}$", "{2}"),
+            (r"^\\{2}$", r"\\"),
+            (r"^\\\{2}$", r"\{2}"),
+            ("^.{1,9999}$", "a"),
+            (r"^\S{1,5000}$", "a"),
+            ("^(.{1,200}\\n?){1,100}$", "a\nb"),
         ] {
             assert!(matches(pattern, text), "{pattern} on {text:?}");
         }
@@ -343,6 +353,8 @@ mod tests {
             ("^[a-c-e]$", "d"),
             (r"^[a-\d]$", "b"),
             (r"foo\b(?=.)", "food"),
+            (r"\B", "aéb"),
+            (r"a\Bé", "aé"),
         ] {
             assert!(!matches(pattern, text), "{pattern} on {text:?}");
         }
@@ -356,5 +368,15 @@ mod tests {
         let pattern = Pattern::new(r"^(?=(a+)+$)(\1)*$", "").expect("compiles");
         let text = format!("{}b", "a".repeat(40));
         assert_ne!(pattern.matches(&text), Some(true));
+    }
+
+    #[test]
+    fn long_texts_are_searched_to_their_end() {
+        let text = format!("{}zz", "ab".repeat(500_000));
+        assert!(matches(r"b\Bz", &text) && !matches(r"b\By", &text));
+        for pattern in [r"(?<=b)\By", r"(?=\w)\w\B\By"] {
+            assert_eq!(Pattern::new(pattern, "").expect("compiles").matches(&text), Some(false), "{pattern}");
+        }
+        assert!(matches(r"^(?:(?!error)[\s\S])*$", &text[..900_000]));
     }
 }

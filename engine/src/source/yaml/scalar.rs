@@ -127,8 +127,8 @@ fn is_float(text: &str) -> bool {
 pub(super) fn explain(info: &str, text: &str, at: usize) -> (String, Option<String>) {
     let rest = &text[at..];
     let line = text[..at].rsplit('\n').next().unwrap_or("");
-    let hint = if let Some(escape) = surrogates(rest) {
-        format!("YAML has no surrogate pairs: write `{escape}` or the character itself")
+    let hint = if has_surrogate(rest) {
+        "it has half of a surrogate pair, which stands for no character: the other half is missing".to_owned()
     } else if info.contains("mapping values are not allowed") && line.contains(": ") {
         "text that holds `: ` goes in quotes".to_owned()
     } else if info.contains("mapping values are not allowed") || info.contains("did not find expected key") {
@@ -162,21 +162,11 @@ fn message(info: &str) -> String {
     format!("not valid YAML: {info}")
 }
 
-/// The YAML escape for a JSON surrogate pair at the start of a quoted text.
-fn surrogates(rest: &str) -> Option<String> {
-    let line = rest.lines().next()?;
-    let escapes = line.match_indices("\\u").map(|(at, _)| line.get(at + 2..at + 6));
-    let mut high = None;
-    for unit in escapes.map(|hex| u32::from_str_radix(hex?, 16).ok()) {
-        match (high, unit?) {
-            (_, unit @ 0xD800..=0xDBFF) => high = Some(unit),
-            (Some(high), low @ 0xDC00..=0xDFFF) => {
-                return Some(format!("\\U{:08X}", 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)));
-            }
-            _ => high = None,
-        }
-    }
-    None
+/// Whether the quoted text at the start of a line has half of a surrogate pair of JSON.
+fn has_surrogate(rest: &str) -> bool {
+    let line = rest.lines().next().unwrap_or_default();
+    let units = line.match_indices("\\u").filter_map(|(at, _)| line.get(at + 2..at + 6));
+    units.filter_map(|hex| u32::from_str_radix(hex, 16).ok()).any(|unit| (0xD800..0xE000).contains(&unit))
 }
 
 fn shorten(text: &str) -> String {
@@ -253,8 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_surrogate_pair_is_explained() {
-        assert_eq!(surrogates(r#""x \ud83d\ude00""#).as_deref(), Some("\\U0001F600"));
-        assert_eq!(surrogates(r#""\u00e4""#), None);
+    fn half_a_surrogate_pair_is_explained() {
+        assert!(has_surrogate(r#""x \ud83d""#) && !has_surrogate(r#""\u00e4 \\x \ué""#));
     }
 }

@@ -129,6 +129,34 @@ fn what_would_be_ambiguous_is_refused() {
 }
 
 #[test]
+fn pasted_json_may_have_surrogate_pairs() {
+    let text = r#"ä: "\ud83d\ude00 \\ud83d\ude01 \U0001F600"
+plain: \ud83d\ude00 \U0001F600
+single: '\ud83d\ude00 \uD83D\uDE00'
+block: |
+  \ud83d\ude02
+"\ud83d\ude03": { last: value }
+"#;
+    let source = Source::new("a.yml", "a.yml", text.to_owned());
+    let mut diagnostics = Diagnostics::default();
+    assert!(parse(&source, &mut diagnostics).is_none() && diagnostics.list.len() == 1, "\\ude01 has no other half");
+    let text = text.replace(r"\ude01", "");
+    let expected = json!({
+        "ä": r"😀 \ud83d 😀",
+        "plain": r"\ud83d\ude00 \U0001F600",
+        "single": r"\ud83d\ude00 \uD83D\uDE00",
+        "block": "\\ud83d\\ude02\n",
+        "😃": {"last": "value"},
+    });
+    assert_eq!(tree(&text), expected);
+    let source = Source::new("a.yml", "a.yml", text);
+    let node = parse(&source, &mut Diagnostics::default()).expect("a tree");
+    let last = node.get("😃").and_then(|last| last.get("last")).expect("the last value");
+    assert_eq!(source.slice(last.span), "value");
+    assert_eq!(source.slice(node.entries().expect("a mapping")[2].value.span), r"'\ud83d\ude00 \uD83D\uDE00'");
+}
+
+#[test]
 fn json_files_may_have_tabs_and_surrogate_pairs() {
     let (node, problems) = parsed(
         "a.json",

@@ -1,6 +1,6 @@
 //! What a step sends or does.
 
-use super::Parser;
+use super::{Parser, timestamp};
 use crate::schema::{ACTIONS, COMPLETE, LEVELS, RAW};
 use crate::source::reader::{Fields, Given};
 use crate::source::{Kind, Node, Span};
@@ -50,7 +50,13 @@ impl Parser<'_> {
 
     fn single(&mut self, given: Given, fields: &mut Fields) -> Option<Action> {
         Some(match given.key.name {
-            "request" => Action::Request(self.envelope(given)?),
+            "request" => {
+                let mut request = self.envelope(given)?;
+                if self.reader.lenient {
+                    timestamp::as_sent(&mut request, self.reader.source);
+                }
+                Action::Request(request)
+            }
             "notify" => Action::Notify(self.envelope(given)?),
             "raw" => self.raw(given)?,
             "tool" => Action::Tool { args: self.args(fields), name: self.reader.text_node(given)? },
