@@ -244,7 +244,8 @@ impl Extension for Component {
         if self.mold.indices.transforming.is_none() {
             return Err(self.no_role(Role::Transform));
         }
-        let given = self.suite("is given", suite)?;
+        let deep = "at most 127 levels can be looked at: take out what lies deeper, or the transform";
+        let given = self.suite("is given", suite).map_err(|fault| fault.hint(deep))?;
         let answer = self.call(call, async |guest, store| match &guest.transforming {
             Some(role) => role.call_transform(store, suite).await,
             None => Ok(Ok(String::new())),
