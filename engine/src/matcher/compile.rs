@@ -116,9 +116,10 @@ impl Compiler<'_> {
             }
             let mut problem =
                 Diagnostic::error(format!("there is no matcher `{}`", entry.key)).at(self.source, entry.key_span);
-            if let Some(near) = synonym(&entry.key).or_else(|| did_you_mean(&entry.key, names)) {
-                problem = problem.hint(format!("did you mean `{near}`?"));
-            }
+            problem = match synonym(&entry.key).or_else(|| did_you_mean(&entry.key, names)) {
+                Some(near) => problem.hint(format!("did you mean `{near}`?")),
+                None => problem.hint("one of an extension is there with `--matcher FILE.wasm`, or with `imports: { matchers: [FILE.wasm] }` in the suite"),
+            };
             self.diagnostics.push(problem.hint(format!("a key that begins with `$` is written `${}`", entry.key)));
             return None;
         };

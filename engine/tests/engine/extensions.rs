@@ -62,6 +62,7 @@ fn an_import_holds_for_its_file() {
     assert_eq!(said.code, 2);
     assert!(said.stderr.contains("there is no matcher `$hostile`"), "{}", said.stderr);
     assert!(said.stderr.contains("other.test.mcp.yml:2:"), "{}", said.stderr);
+    assert!(said.stderr.contains("hint: one of an extension is there with `--matcher FILE.wasm`"), "{}", said.stderr);
     assert!(!said.stderr.contains("suite.test.mcp.yml:"), "{}", said.stderr);
 }
 
