@@ -100,6 +100,18 @@ fn a_missing_seal_is_no_seal() {
     assert!(run(&place, &[]).stderr.contains("its seal is missing; it was compiled again"));
 }
 
+/// A disk that is full, or a folder that cannot be written, is no reason not to run.
+#[test]
+fn what_cannot_be_kept_is_used_all_the_same() {
+    let place = place();
+    run(&place, &[]);
+    let path = entry(&place);
+    std::fs::remove_file(&path).unwrap();
+    std::fs::create_dir(&path).unwrap();
+    let said = run(&place, &[]);
+    assert!(said.stderr.contains("the compiled code of `hostile` cannot be kept: "), "{}", said.stderr);
+}
+
 #[test]
 fn it_can_be_left_alone_and_cleaned() {
     let place = place();

@@ -166,13 +166,13 @@ fn compiled(host: &Host, declared: &Declared, name: &Arc<str>, notes: &mut Notes
             .push(format!("the compiled code of `{name}` in the cache was not used: {why}; it was compiled again")),
     }
     notes.compiling();
-    let code = host.engine.precompile_component(&bytes).map_err(|error| uncompilable(&error))?;
-    if let Err(error) = cache.store(&host.engine, &digest, &code) {
+    let code = Compiled::from_binary(&host.engine, &bytes).map_err(|error| uncompilable(&error))?;
+    // What was compiled is used whether it can be kept or not: a folder that is full or closed costs no second compilation.
+    let serialized = code.serialize().map_err(io::Error::other);
+    if let Err(error) = serialized.and_then(|bytes| cache.store(&host.engine, &digest, &bytes)) {
         notes.notices.push(format!("the compiled code of `{name}` cannot be kept: {error}"));
-    } else if let Ok(Some(code)) = cache.load(&host.engine, &digest) {
-        return Ok(code);
     }
-    Compiled::from_binary(&host.engine, &bytes).map_err(|error| uncompilable(&error))
+    Ok(code)
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
