@@ -111,10 +111,11 @@ fn limits(reader: &mut Reader<'_>, mut fields: Fields) -> Limits {
             *limit = size;
         }
     }
-    let counts: [(&str, &mut usize); 3] = [
+    let counts: [(&str, &mut usize); 4] = [
         ("logLines", &mut limits.log_lines),
         ("tableElements", &mut limits.table_elements),
         ("instances", &mut limits.instances),
+        ("handles", &mut limits.handles),
     ];
     for (key, limit) in counts {
         if let Some(count) = fields.take(key).and_then(|given| reader.count(given)) {

@@ -17,6 +17,8 @@ pub struct Limits {
     pub table_elements: usize,
     /// Core instances inside the component; tables and memories alike.
     pub instances: usize,
+    /// Files, streams, sockets and timers that are open at once.
+    pub handles: usize,
 }
 
 impl Limits {
@@ -38,10 +40,20 @@ impl Limits {
     pub const TABLE_ELEMENTS: usize = 200_000;
     /// A component of one module has about five; one that links a language runtime of many libraries some dozens.
     pub const INSTANCES: usize = 200;
+    /// Each open file is one of the mcptest process too, which has some thousand for all servers and workers together.
+    pub const HANDLES: usize = 256;
     /// Bytes of native stack that host calls of a guest may use beyond its own.
     pub const HOST_STACK: usize = 1024 * 1024;
     /// The most that the WebAssembly stack can be set to.
     pub const MOST_STACK: usize = 64 * 1024 * 1024;
+}
+
+impl Limits {
+    /// Bytes that a guest may hand over in one call. Who hands over more than it can hold shows the same bytes many
+    /// times, and only the host would need the memory.
+    pub fn handed_over(&self) -> usize {
+        self.memory.saturating_add(self.output)
+    }
 }
 
 impl Default for Limits {
@@ -54,6 +66,7 @@ impl Default for Limits {
             log_lines: Limits::LOG_LINES,
             table_elements: Limits::TABLE_ELEMENTS,
             instances: Limits::INSTANCES,
+            handles: Limits::HANDLES,
         }
     }
 }

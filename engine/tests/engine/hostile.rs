@@ -62,6 +62,7 @@ fn a_guest_that_takes_too_much_is_stopped() {
     faults(&live, &way("stack"), Code::Crashed, "crashed in `evaluate`");
     faults(&live, &way("frames"), Code::Crashed, "crashed in `evaluate`");
     faults(&live, &way("huge"), Code::MalformedResponse, "has 41943040 bytes, and may have 1048576");
+    faults(&live, &way("again"), Code::MalformedResponse, "handed over more than 83886080 bytes in `evaluate`");
 }
 
 #[test]
@@ -248,6 +249,19 @@ fn grants_open_what_they_name_and_nothing_else() {
     assert!(try_("listen", "0.0.0.0:0").starts_with("refused"));
     assert!(try_("dns", "example.org").starts_with("refused"));
     assert!(try_("udp", &here.to_string()).starts_with("refused"));
+}
+
+/// What a guest holds open is held open by this process, and servers and other guests need some too.
+#[test]
+fn what_is_open_at_once_is_bounded() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "a file").unwrap();
+    let allow = grants(&["fs.read:.", "env:GREEDY", "clock", "random", "net:localhost:1"], folder.path());
+    let live = load(Declared { allow, timeout: PATIENCE, ..declared("greedy") }, &[]).expect("it loads");
+    let fault = ask(&live, &on("hoard", "file")).expect_err("no end of files");
+    assert_eq!(fault.code, Code::Crashed, "{fault:?}");
+    assert!(fault.message.ends_with("more open files, streams, sockets and timers than 256"), "{}", fault.message);
+    assert_eq!(ask(&live, &on("read", "file")).expect("the next check works"), "ok: 6");
 }
 
 #[test]

@@ -147,8 +147,7 @@ impl Component {
         }
         let name = &self.name;
         let message = format!("the answer of extension `{name}` to {call} has {size} bytes, and may have {most}");
-        Err(Fault::new(Code::MalformedResponse, name, message)
-            .hint("if it is right to, raise the limit in the config's `extensions`, under `limits`"))
+        Err(Fault::new(Code::MalformedResponse, name, message).hint(explain::RAISE))
     }
 
     fn json(&self, call: &str, field: &str, text: Option<String>) -> Result<Option<Json>, Fault> {

@@ -5,8 +5,12 @@ use super::instance::{Ended, Stop};
 use super::state::State;
 use crate::extension::fault::{Code, Fault};
 use std::sync::Arc;
+use wasmtime::component::ResourceTableError;
 use wasmtime::{Store, Trap};
 use wasmtime_wasi::I32Exit;
+
+/// What to do about a limit.
+pub(super) const RAISE: &str = "if it is right to, raise the limit in the config's `extensions`, under `limits`";
 
 /// The fault of a call that ended without a result.
 pub(super) fn fault<T>(
@@ -27,7 +31,7 @@ pub(super) fn fault<T>(
     };
     let mut fault = match result {
         Err(Stop::Late) => late(name, call, settings),
-        Err(Stop::Trap(error)) => trap(name, call, &error, hit),
+        Err(Stop::Trap(error)) => trap(name, call, settings, &error, hit),
         Err(Stop::Setup(why)) => Fault::new(Code::LaunchFailed, name, format!("extension `{name}`: {why}")),
         Ok(_) => Fault::new(Code::ExtensionError, name, format!("extension `{name}` gave no answer to {call}")),
     };
@@ -42,11 +46,11 @@ fn late(name: &Arc<str>, call: &str, settings: &Settings) -> Fault {
         .hint(format!("if it needs longer, raise its `timeout` in the config's `{section}`"))
 }
 
-fn trap(name: &Arc<str>, call: &str, error: &wasmtime::Error, hit: Option<String>) -> Fault {
+fn trap(name: &Arc<str>, call: &str, settings: &Settings, error: &wasmtime::Error, hit: Option<String>) -> Fault {
     let crashed =
         |what: String| Fault::new(Code::Crashed, name, format!("extension `{name}` crashed in {call}: {what}"));
     if let Some(hit) = hit {
-        return crashed(hit).hint("if it is right to, raise the limit in the config's `extensions`, under `limits`");
+        return crashed(hit).hint(RAISE);
     }
     if error.downcast_ref::<I32Exit>().is_some() {
         return crashed("it called `exit`".to_owned()).hint("an extension answers by returning, never by ending");
@@ -62,7 +66,20 @@ fn trap(name: &Arc<str>, call: &str, error: &wasmtime::Error, hit: Option<String
             _ => fault,
         };
     }
+    if matches!(error.downcast_ref(), Some(ResourceTableError::Full)) {
+        return crashed(format!(
+            "it wants more open files, streams, sockets and timers than {}",
+            settings.limits.handles
+        ))
+        .hint("one that is done with them closes them")
+        .hint(RAISE);
+    }
     let root = error.root_cause().to_string();
+    if is_over_and_over(&root) {
+        let message =
+            format!("extension `{name}` handed over more than {} bytes in {call}", settings.limits.handed_over());
+        return Fault::new(Code::MalformedResponse, name, message).hint("that is more than its memory holds");
+    }
     if is_unreadable(&root) {
         return Fault::new(
             Code::MalformedResponse,
@@ -71,6 +88,11 @@ fn trap(name: &Arc<str>, call: &str, error: &wasmtime::Error, hit: Option<String
         );
     }
     crashed(root)
+}
+
+/// What wasmtime says when the bytes that were handed over are more than may be.
+fn is_over_and_over(text: &str) -> bool {
+    text.contains("fuel allocated for hostcalls")
 }
 
 /// What wasmtime says of an answer that breaks the canonical ABI.

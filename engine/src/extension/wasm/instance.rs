@@ -76,6 +76,7 @@ impl Mold {
             State::new(sandbox, self.limits).map_err(|why| Stillborn { stop: Stop::Setup(why), store: None })?;
         let mut store = Store::new(&self.host.engine, state);
         store.limiter(|state| &mut state.limiter);
+        store.set_hostcall_fuel(self.limits.handed_over());
         let made = self.run(&mut store, async |store| {
             let instance = self.pre.instantiate_async(&mut *store).await?;
             let Indices { describing, matching, reporting, transforming } = &self.indices;

@@ -29,9 +29,11 @@ impl State {
     /// A closed state, opened by what the sandbox grants.
     pub(super) fn new(sandbox: &Sandbox, limits: Limits) -> Result<State, String> {
         let (stdout, stderr, pace) = (Tail::default(), Tail::default(), Pace::default());
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(limits.handles);
         Ok(State {
             wasi: sandbox.wasi(&pace, &stdout, &stderr)?,
-            table: ResourceTable::new(),
+            table,
             limiter: Limiter::new(limits),
             stdout,
             stderr,

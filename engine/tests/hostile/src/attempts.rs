@@ -41,6 +41,15 @@ pub fn attempt(way: &str, what: &str) -> String {
             "flooded".into()
         }
         "read" => said(std::fs::read_to_string(what).map(|text| text.len().to_string())),
+        "hoard" => {
+            let mut hoard = Vec::new();
+            loop {
+                match std::fs::File::open(what) {
+                    Ok(file) => hoard.push(file),
+                    Err(error) => return format!("refused: {:?} after {}", error.kind(), hoard.len()),
+                }
+            }
+        }
         "list" => said(std::fs::read_dir(what).map(|entries| entries.count().to_string())),
         "write" => said(std::fs::write(what, "written by a guest").map(|()| "written".into())),
         "remove" => said(std::fs::remove_file(what).map(|()| "removed".into())),

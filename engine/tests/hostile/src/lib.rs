@@ -25,6 +25,14 @@ fn garbage() -> String {
     unsafe { String::from_utf8_unchecked(vec![0xff, 0xfe, 0x80]) }
 }
 
+/// One text four times, which has the size of one in here, and of four outside.
+fn again() -> Verdict {
+    let mut one = std::mem::ManuallyDrop::new("1".repeat(24 * 1024 * 1024));
+    // SAFETY: none, as above: whoever frees the first one frees all of them.
+    let mut again = || unsafe { String::from_raw_parts(one.as_mut_ptr(), one.len(), one.capacity()) };
+    Verdict::Fail(Mismatch { message: again(), path: Some(again()), expected: Some(again()), actual: Some(again()) })
+}
+
 fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()
 }
@@ -77,6 +85,7 @@ impl matching::Guest for Hostile {
             "expected" => mismatch.expected = Some(what),
             "actual" => mismatch.actual = Some(what),
             "huge" => mismatch.message = "x".repeat(40 * 1024 * 1024),
+            "again" => return Ok(again()),
             "garbage-message" => mismatch.message = garbage(),
             "garbage-path" => mismatch.path = Some(garbage()),
             "garbage-expected" => mismatch.expected = Some(garbage()),
