@@ -5,6 +5,7 @@
 //! copy and leave out what stands there, and name the servers of the config.
 
 use crate::source::Json;
+use crate::suite::template;
 
 /// What the suite that came back reaches, and the one that was given does not; in words.
 pub(super) fn added(before: &Json, after: &Json, is_granted: &dyn Fn(&str) -> bool) -> Option<String> {
@@ -23,11 +24,9 @@ pub(super) fn added(before: &Json, after: &Json, is_granted: &dyn Fn(&str) -> bo
     if let Some(file) = row_files(after).into_iter().find(|file| !files.contains(file)) {
         return Some(format!("a file of rows to the suite: `each: {file}`"));
     }
-    let (mut schemas, mut others) = (Vec::new(), Vec::new());
     let by_name = names_a_schema(after);
-    schema_files(before, by_name, &mut schemas);
-    schema_files(after, by_name, &mut others);
-    if let Some(file) = others.into_iter().find(|file| !schemas.contains(file)) {
+    let schemas = schema_files(before, by_name);
+    if let Some(file) = schema_files(after, by_name).into_iter().find(|file| !schemas.contains(file)) {
         return Some(format!("a file of a schema to the suite: `$jsonSchema: {{file: {file}}}`"));
     }
     let (mut variables, mut more) = (Vec::new(), Vec::new());
@@ -81,19 +80,52 @@ fn row_files(suite: &Json) -> Vec<&str> {
     files
 }
 
+/// The texts that name a file of a schema, and those of every variable in them.
+fn schema_files(suite: &Json, by_name: bool) -> Vec<&str> {
+    let mut files = Vec::new();
+    written_files(suite, by_name, &mut files);
+    let mut at = 0;
+    while let Some(text) = files.get(at).copied() {
+        template::names(text).for_each(|name| texts_under(suite, name, &mut files));
+        at += 1;
+    }
+    files
+}
+
 /// `$jsonSchema: { file: schema.json }`, wherever it stands; where a schema is named by a variable, every `{ file: … }`
-/// may be one.
-fn schema_files<'a>(value: &'a Json, by_name: bool, files: &mut Vec<&'a str>) {
+/// may be one, and so may what stands under a key that is a variable.
+fn written_files<'a>(value: &'a Json, by_name: bool, files: &mut Vec<&'a str>) {
     match value {
-        Json::Array(items) => items.iter().for_each(|item| schema_files(item, by_name, files)),
+        Json::Array(items) => items.iter().for_each(|item| written_files(item, by_name, files)),
         Json::Object(map) => {
             let schema = if by_name { Some(value) } else { map.get("$jsonSchema") };
-            let file = schema.and_then(|schema| schema.get("file")?.as_str());
-            files.extend(file.filter(|file| !files.contains(file)));
-            map.values().for_each(|item| schema_files(item, by_name, files));
+            let entries = schema.and_then(Json::as_object).into_iter().flatten();
+            for (_, file) in entries.filter(|(key, _)| *key == "file" || key.contains("${")) {
+                texts(file, files);
+            }
+            map.values().for_each(|item| written_files(item, by_name, files));
         }
         _ => {}
     }
+}
+
+/// What a variable may be: whatever stands under its name, in `variables`, a row or a capture. A row without names is
+/// the variable `row`.
+fn texts_under<'a>(value: &'a Json, name: &str, found: &mut Vec<&'a str>) {
+    match value {
+        Json::Array(items) => items.iter().for_each(|item| texts_under(item, name, found)),
+        Json::Object(map) => {
+            map.get(name).into_iter().for_each(|value| texts(value, found));
+            let rows = map.get("each").filter(|_| name == "row").and_then(Json::as_array);
+            rows.into_iter().flatten().for_each(|row| texts(row, found));
+            map.values().for_each(|item| texts_under(item, name, found));
+        }
+        _ => {}
+    }
+}
+
+fn texts<'a>(value: &'a Json, found: &mut Vec<&'a str>) {
+    found.extend(value.as_str().filter(|text| !found.contains(text)));
 }
 
 /// Whether there is a `$jsonSchema: "${variable}"`, or a key that a variable may make one.
@@ -151,11 +183,14 @@ mod tests {
     fn given() -> Json {
         json!({
             "server": { "command": "files", "args": ["-v"], "timeout": 1.0 },
+            "variables": { "named": "own" },
             "imports": { "matchers": ["./near.wasm"], "subprocess_matchers": { "far": "./far.py" } },
             "tools": [
                 { "it": "a", "tool": "x", "each": "rows.csv", "args": { "server": 1, "key": "${env:GIVEN}" } },
                 { "it": "b", "tool": "x", "server": { "url": "http://a" } },
                 { "it": "c", "tool": "x", "expect": { "$jsonSchema": { "file": "own.json" } } },
+                { "it": "d", "tool": "x", "expect": { "$jsonSchema": { "file": "${named}.json" } } },
+                { "it": "e", "tool": "x", "each": ["own.json"], "expect": { "$jsonSchema": { "file": "${row}" } } },
             ],
         })
     }
@@ -193,7 +228,7 @@ mod tests {
         let sh = json!({ "command": "sh", "args": ["-c", "true"] });
         type Change<'a> = &'a dyn Fn(&mut Json);
         let read = json!({ "file": "private.json" });
-        let rows: [(Change<'_>, &str); 13] = [
+        let rows: [(Change<'_>, &str); 16] = [
             (&|suite| suite["server"] = sh.clone(), "a server to the suite: {\"command\":\"sh\""),
             (&|suite| suite["server"]["env"] = json!({ "A": "${env:SECRET}" }), "a server"),
             (&|suite| suite["tools"][0]["server"] = sh.clone(), "a server"),
@@ -209,13 +244,22 @@ mod tests {
             ),
             (
                 &|suite| {
-                    suite["variables"] = json!({ "x": read });
+                    suite["variables"]["x"] = read.clone();
                     suite["tools"][1]["expect"] = json!({ "text": { "$jsonSchema": "${x}" } });
                 },
                 "a file of a schema",
             ),
+            (
+                &|suite| {
+                    suite["variables"]["key"] = json!("file");
+                    suite["tools"][1]["expect"] = json!({ "$jsonSchema": { "${key}": "private.json" } });
+                },
+                "a file of a schema",
+            ),
+            (&|suite| suite["variables"]["named"] = json!("private"), "`$jsonSchema: {file: private}`"),
+            (&|suite| suite["tools"][4]["each"] = json!(["private.json"]), "`$jsonSchema: {file: private.json}`"),
             (&|suite| suite["tools"][1]["args"] = json!({ "${env:SECRET}": 1 }), "`${env:SECRET}`"),
-            (&|suite| suite["variables"] = json!({ "x": "a ${ env:SECRET} b" }), "`${env:SECRET}`"),
+            (&|suite| suite["variables"]["x"] = json!("a ${ env:SECRET} b"), "`${env:SECRET}`"),
         ];
         for (changed, words) in rows {
             let said = change(|suite| changed(suite)).unwrap_or_default();
