@@ -41,6 +41,14 @@ pub struct Diagnostic {
 pub struct Diagnostics {
     /// In the order they were found.
     pub list: Vec<Diagnostic>,
+    /// Matchers of extensions that did not say in time whether an argument is right.
+    pub late: HashSet<String>,
+}
+
+impl From<Vec<Diagnostic>> for Diagnostics {
+    fn from(list: Vec<Diagnostic>) -> Diagnostics {
+        Diagnostics { list, ..Diagnostics::default() }
+    }
 }
 
 impl Diagnostic {

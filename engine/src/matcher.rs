@@ -123,14 +123,13 @@ impl Expected {
     ///
     /// However large the values are, there are at most [`Found::LIMIT`] mismatches, and each is small.
     pub fn check(&self, actual: Option<&Json>, root: &str) -> Vec<Mismatch> {
-        judgement::begin_check();
-        let holds = self.0.holds(actual);
-        if let Some(mut fault) = judgement::take_fault() {
-            // A probe does not keep track of where it is.
-            root.clone_into(&mut fault.path);
+        judgement::begin_check(root);
+        let mut probe = Found::probe();
+        self.0.check(actual, &Path::root(root), &mut probe);
+        if let Some(fault) = judgement::take_fault() {
             return vec![fault];
         }
-        if holds {
+        if probe.is_empty() {
             return Vec::new();
         }
         likeness::begin_check();

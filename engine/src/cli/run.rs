@@ -56,7 +56,7 @@ pub(super) fn run(mut args: RunArgs, talk: &Talk) -> u8 {
     let reel = match reel(&args, &loaded) {
         Ok(reel) => reel,
         Err(problem) => {
-            screen::tell_problems(&Diagnostics { list: vec![*problem] }, talk);
+            screen::tell_problems(&Diagnostics::from(vec![*problem]), talk);
             return BAD_INPUT;
         }
     };

@@ -69,7 +69,7 @@ pub(super) fn tell_problems(diagnostics: &Diagnostics, talk: &Talk) {
         return;
     }
     let shown: Vec<_> = diagnostics.list.iter().take(MOST_PROBLEMS).cloned().collect();
-    tell(&Diagnostics { list: shown }.render(stderr(talk).color));
+    tell(&Diagnostics::from(shown).render(stderr(talk).color));
     if diagnostics.list.len() > MOST_PROBLEMS {
         tell(&format!("\n… and {} more\n", diagnostics.list.len() - MOST_PROBLEMS));
     }

@@ -201,7 +201,7 @@ impl Methods {
                     self.end_servers(None, None).await?;
                 }
                 let cassette = Cassette::load(&path).map_err(|problem| {
-                    let text = Diagnostics { list: vec![*problem] }.render(false);
+                    let text = Diagnostics::from(vec![*problem]).render(false);
                     Refusal::internal(text.trim_end().to_owned())
                 })?;
                 played = Some(Played { server: cassette.sole_server().map(str::to_owned) });

@@ -101,17 +101,25 @@ impl Compiler<'_> {
     }
 
     fn foreign(&mut self, matcher: Arc<dyn Foreign>, head: Head, argument: String, at: Span) -> Tree {
-        match matcher.refuses(&argument) {
+        let mut broken = None;
+        // Asked once more, one that did not answer in time would take as long again; and as it is, nothing will be run.
+        let refused = if self.diagnostics.late.contains(head.name()) { Ok(None) } else { matcher.refuses(&argument) };
+        match refused {
             Ok(None) => {}
             Ok(Some(why)) => {
                 self.diagnostics.push(Diagnostic::error(format!("`{}`: {why}", head.name())).at(self.source, at));
             }
-            Err(Broken { code, message, hints, .. }) => {
+            Err(fault) => {
+                if fault.code == "timeout" {
+                    self.diagnostics.late.insert(head.name().to_owned());
+                }
+                broken = Some(fault.clone());
+                let Broken { code, message, hints, .. } = fault;
                 let problem = Diagnostic::error(format!("{message} ({code})")).at(self.source, at).by_extension();
                 self.diagnostics.push(hints.into_iter().fold(problem, Diagnostic::hint));
             }
         }
-        Tree::Matcher(Box::new(Imported { head, matcher, argument }))
+        Tree::Matcher(Box::new(Imported { head, matcher, argument, broken }))
     }
 }
 
@@ -121,6 +129,8 @@ struct Imported {
     head: Head,
     matcher: Arc<dyn Foreign>,
     argument: String,
+    /// It could not look at its argument, so that no verdict of it counts.
+    broken: Option<Broken>,
 }
 
 impl Matcher for Imported {
@@ -135,14 +145,16 @@ impl Matcher for Imported {
         if judgement::is_broken() {
             return found.add(|| self.unjudged(path));
         }
-        let shown = path.to_string();
+        let place = judgement::place(path);
         let address = std::ptr::from_ref(self).addr();
         let judged = judgement::with_text(actual, |text, step| {
+            if let Some(broken) = &self.broken {
+                return Err(broken.clone());
+            }
             if let Some(known) = judgement::remembered(address, text) {
                 return Ok(Some(known));
             }
-            let path = if shown.is_empty() { "$" } else { &shown };
-            let judged = self.matcher.judge(&Question { expected: &self.argument, actual: text, path, step });
+            let judged = self.matcher.judge(&Question { expected: &self.argument, actual: text, path: &place, step });
             if let Ok(Some(objection)) = &judged {
                 judgement::remember(address, text, objection);
             }
@@ -152,7 +164,7 @@ impl Matcher for Imported {
             Ok(None) => {}
             Ok(Some(objection)) => found.add(|| self.mismatch(objection, actual, path)),
             Err(broken) => {
-                judgement::break_off(broken, self.head.name().to_owned(), shown, self.head.span());
+                judgement::break_off(broken, self.head.name().to_owned(), place, self.head.span());
                 found.add(|| self.unjudged(path));
             }
         }

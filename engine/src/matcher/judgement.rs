@@ -24,6 +24,8 @@ struct Judgement {
     step: Option<StepId>,
     step_text: Option<Arc<str>>,
     texts: Vec<(Json, Arc<str>)>,
+    /// Where the check at hand begins.
+    root: String,
     objections: Vec<Remembered>,
     fault: Option<Mismatch>,
 }
@@ -59,11 +61,26 @@ impl Drop for Scope {
     }
 }
 
-/// Begins a check: what was objected in the last one is of no use any more.
-pub(super) fn begin_check() {
-    if TOUCHED.get() {
-        JUDGEMENT.with_borrow_mut(|judgement| judgement.objections.clear());
-        TOUCHED.set(false);
+/// Begins a check of the value at `root`: what was objected in the last one is of no use any more.
+pub(super) fn begin_check(root: &str) {
+    JUDGEMENT.with_borrow_mut(|judgement| {
+        root.clone_into(&mut judgement.root);
+        if TOUCHED.get() {
+            judgement.objections.clear();
+            TOUCHED.set(false);
+        }
+    });
+}
+
+/// Where a value stands in the outcome. A matcher that only asks its inner one for a yes or a no does not say where that
+/// is: there it is the place of the check.
+pub(super) fn place(path: &Path<'_>) -> String {
+    match path.to_string() {
+        path if path.starts_with('$') => path,
+        _ => JUDGEMENT.with_borrow(|judgement| match judgement.root.as_str() {
+            "" => "$".to_owned(),
+            root => root.to_owned(),
+        }),
     }
 }
 

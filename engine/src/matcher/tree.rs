@@ -195,13 +195,19 @@ fn extras(fields: &[Field], actual: &Map<String, Json>, span: Span, path: &Path<
 }
 
 fn exact_list(items: &[Tree], actual: &[Json], span: Span, path: &Path<'_>, found: &mut Found) {
-    let same = |i: usize, j: usize| items[i].holds(Some(&actual[j]));
     if found.is_probe() {
-        if items.len() != actual.len() || !(0..items.len()).all(|at| same(at, at)) {
+        if items.len() != actual.len() {
             found.add(|| Mismatch::new(Rank::Different, path, span, ""));
+        }
+        for (at, (item, value)) in items.iter().zip(actual).enumerate() {
+            if found.is_full() {
+                return;
+            }
+            item.check(Some(value), &path.index(at), found);
         }
         return;
     }
+    let same = |i: usize, j: usize| items[i].holds(Some(&actual[j]));
     let like = |i: usize, j: usize| likeness::of(&items[i], &actual[j]);
     let swap = |i: usize, j: usize| items[i].is_scalar() || is_scalar(&actual[j]) || is_akin(&items[i], &actual[j]);
     let pairs = align::align(items.len(), actual.len(), same, like, swap);

@@ -85,7 +85,7 @@ impl Steps<'_, '_> {
             let expect = filled.expect.as_deref().unwrap_or(&step.expect);
             let mut diagnostics = Diagnostics::default();
             ready.later_checks = Some(check::compile(expect, &self.file.scope, &mut diagnostics));
-            // A matcher that failed while it looked at its argument is found again, and told as a fault, when it judges.
+            // A matcher that failed while it looked at its argument is told as a fault when it is to judge.
             diagnostics.list.retain(|diagnostic| !diagnostic.by_extension);
             if diagnostics.has_errors() {
                 let place = |diagnostic: &crate::diagnostic::Diagnostic| {

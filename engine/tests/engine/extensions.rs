@@ -117,6 +117,55 @@ tools:
     assert!(report.to_string().contains("it was told to refuse"), "{report}");
 }
 
+/// The guest would pass it: it died looking at the argument.
+#[test]
+fn no_verdict_counts_on_an_argument_that_could_not_be_looked_at() {
+    let suite = "\
+tools:
+  - it: captures
+    steps:
+      - { tool: echo, args: { message: panic }, capture: { way: $.text } }
+      - { tool: echo, args: { message: hi }, expect: { text: { $hostile: { check: \"${way}\", do: pass } } } }
+  - { it: goes on, tool: echo, args: { message: hi }, expect: { text: { $hostile: { do: pass } } } }
+";
+    let (code, report) = report(&place("", suite), &["--matcher", "hostile.wasm"]);
+    assert_eq!((verdicts(&report).join(", "), code), ("captures: faulted (crashed), goes on: passed".to_owned(), 1));
+}
+
+/// A suite may have thousands of arguments, and each would take as long again.
+#[test]
+fn who_is_late_with_one_argument_is_asked_of_no_other() {
+    let tests: String =
+        (0..100).map(|n| tool(&format!("late {n}"), &format!("{{ $hostile: {{ check: loop, n: {n} }} }}"))).collect();
+    let said = run(&place("", &format!("tools:\n{tests}")), &["--matcher", "hostile.wasm"]);
+    assert_eq!(said.code, 4, "{}", said.stderr);
+    assert_eq!(said.stderr.matches("did not end `check` within 1s (timeout)").count(), 1, "{}", said.stderr);
+}
+
+/// `path` in the contract: where the value stands in the step's outcome.
+#[test]
+fn a_guest_is_told_where_the_value_stands() {
+    let inside = |name: &str, expect: &str| {
+        format!("  - {{ it: {name}, tool: echo, args: {{ message: hi }}, expect: {{ content: {expect} }} }}\n")
+    };
+    let suite = format!(
+        "tools:\n{}{}{}{}",
+        tool("whole", "{ $hostile: { do: fail } }"),
+        inside("deep", "[{ type: text, text: { $hostile: { do: fail } } }]"),
+        inside("fault", "[{ type: text, text: { $hostile: { do: panic } } }]"),
+        inside("searched", "{ $some: { $partial: { text: { $hostile: { do: panic } } } } }"),
+    );
+    let (_, report) = report(&place("", &suite), &["--matcher", "hostile.wasm"]);
+    let failures: Vec<&Value> =
+        report["suites"][0]["tests"].as_array().unwrap().iter().map(|test| &test["failures"][0]).collect();
+    for (failure, path) in failures.iter().zip(["$.text", "$.content[0].text", "$.content[0].text", "$.content"]) {
+        assert_eq!(failure["path"], path, "{failure}");
+    }
+    for (failure, path) in failures[..2].iter().zip(["$.text", "$.content[0].text"]) {
+        assert!(failure["message"].as_str().unwrap().contains(&format!("at `{path}` of")), "{failure}");
+    }
+}
+
 #[test]
 fn what_cannot_be_loaded_stops_the_run() {
     let place = place("", &format!("tools:\n{MODES}"));

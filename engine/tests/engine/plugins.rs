@@ -47,7 +47,7 @@ fn a_program_is_a_matcher() {
     assert_eq!(verdicts, ["passed", "failed", "failed", "failed"]);
     let messages = messages(&report);
     assert_eq!(messages[0], "it does not match");
-    assert_eq!(messages[1], "told to fail, at `$` of `suite.test.mcp.yml#tools/3/1`");
+    assert_eq!(messages[1], "told to fail, at `$.text` of `suite.test.mcp.yml#tools/3/1`");
     let inside = &report["suites"][0]["tests"][3]["failures"][0];
     assert_eq!((&inside["path"], &inside["expected"]), (&json!("$.text.a"), &json!(1)));
 }
