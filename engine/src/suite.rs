@@ -19,6 +19,7 @@ use crate::child::Grace;
 use crate::source::{Json, Node, Source, Span};
 use serde::Serialize;
 use server::Server;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +30,7 @@ pub struct Suite {
     /// The text that everything in it comes from: the file, or what transforms made of it.
     pub source: Arc<Source>,
     /// The file as it is written, when transforms rewrote it.
-    pub origin: Option<Arc<Source>>,
+    pub origin: Option<Origin>,
     /// `description`, or the file's name.
     pub description: Arc<str>,
     /// `server`: the default of every case in the file.
@@ -63,10 +64,46 @@ pub struct Unsupported {
     pub span: Span,
 }
 
+/// A file that transforms rewrote, as it is written.
+#[derive(Debug)]
+pub struct Origin {
+    /// The file.
+    pub source: Arc<Source>,
+    /// The lines of its tests, by name, and of its lanes, by key.
+    lines: HashMap<String, u32>,
+}
+
+impl Origin {
+    /// Notes where things are in the file.
+    pub fn new(source: &Arc<Source>, root: &Node) -> Origin {
+        let mut lines = HashMap::new();
+        let line = |span: Span| source.position(span.start).line;
+        for lane in root.entries().unwrap_or_default() {
+            for test in lane.value.items().unwrap_or_default() {
+                if let Some(name) = test.get("it").or_else(|| test.get("name")).and_then(Node::as_str) {
+                    lines.entry(name.to_owned()).or_insert_with(|| line(test.span));
+                }
+            }
+        }
+        for lane in root.entries().unwrap_or_default() {
+            lines.entry(lane.key.clone()).or_insert_with(|| line(lane.key_span));
+        }
+        Origin { source: source.clone(), lines }
+    }
+}
+
 impl Suite {
     /// How reports call the file.
     pub fn name(&self) -> &Arc<str> {
-        &self.origin.as_ref().unwrap_or(&self.source).name
+        &self.origin.as_ref().map_or(&self.source, |origin| &origin.source).name
+    }
+
+    /// The line of a test in the file. One that a transform made is where its lane begins.
+    pub fn line(&self, lane: Lane, name: &str, span: Span) -> u32 {
+        match &self.origin {
+            None => self.source.position(span.start).line,
+            Some(Origin { lines, .. }) => *lines.get(name).or_else(|| lines.get(lane.key())).unwrap_or(&1),
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::extension::Reach;
 use crate::extension::fault::plain;
 use crate::source::{Json, Node, Source, yaml};
-use crate::suite::{Import, Setting, Suite, parse};
+use crate::suite::{Import, Origin, Setting, Suite, parse};
 use std::sync::Arc;
 
 /// A file on its way to a suite.
@@ -96,7 +96,7 @@ fn transformed(
         problem.hints.push(format!("this text was produced by {}, from `{}`", names.join(", then "), source.name));
     }
     let mut suite = suite?;
-    suite.origin = Some(source.clone());
+    suite.origin = Some(Origin::new(source, root));
     Some(suite)
 }
 

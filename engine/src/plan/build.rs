@@ -326,7 +326,7 @@ impl File<'_> {
             server: server.name.clone(),
             lane: case.lane,
             name,
-            line: suite.source.position(case.span.start).line,
+            line: suite.line(case.lane, &case.name, case.span),
         })
     }
 
@@ -343,7 +343,7 @@ impl File<'_> {
             server: server.name.clone(),
             lane,
             name: rule.clone().unwrap_or_else(|| lane.key().to_owned()),
-            line: suite.source.position(span.start).line,
+            line: suite.line(lane, rule.as_deref().unwrap_or_default(), *span),
         };
         CasePlan {
             test: Arc::new(test),

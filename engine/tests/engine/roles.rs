@@ -71,6 +71,10 @@ fn transforms_rewrite_and_are_read_again() {
     let (code, report) = report(&place, &[]);
     assert_eq!((code, &report["suites"][0]["description"]), (0, &json!("Renamed")));
     assert_eq!(report["suites"][0]["file"], "suite.test.mcp.yml", "the file keeps its name");
+    assert_eq!(
+        report["suites"][0]["tests"][0]["line"], 4,
+        "and its tests their lines, whatever the text is that they come from"
+    );
     let cases = [
         ("unknown-key", 2, "unknown key `expct`"),
         ("not-json", 4, "hint: it returned: {not json"),
