@@ -184,7 +184,7 @@ async fn watch(
             threads.push(thread);
             continue;
         }
-        let thread = std::thread::Builder::new().name(format!("worker-{number}"));
+        let thread = worker::thread(number);
         threads.push(thread.spawn(move || {
             worker::run(&shared, number, None);
             drop(done);

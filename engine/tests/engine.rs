@@ -41,6 +41,8 @@ mod fixture;
 mod garbage;
 #[path = "engine/grants.rs"]
 mod grants;
+#[path = "engine/homebody.rs"]
+mod homebody;
 #[path = "engine/hostile.rs"]
 mod hostile;
 #[path = "engine/http.rs"]

@@ -6,7 +6,7 @@
 //! A call is asynchronous inside, because that is what makes a guest stoppable while it sleeps in a host call, and is
 //! polled by hand on the caller's thread (see [`drive`]), because a matcher's call costs a microsecond and a hand-over
 //! to another thread costs ten. Two things end a call: the epoch, for a guest that computes, and the deadline, for one
-//! that waits.
+//! that waits. A matcher that has nothing to wait for is spared the asynchrony (see [`prompt`]).
 
 mod bindings;
 mod cache;
@@ -17,6 +17,7 @@ mod host;
 mod instance;
 mod limiter;
 mod loader;
+mod prompt;
 mod sandbox;
 mod state;
 mod tail;

@@ -52,7 +52,7 @@ impl Early {
         for (number, first) in firsts.into_iter().enumerate() {
             let (call, called) = oneshot::channel();
             let (stop, environment) = (early.stop.clone(), environment.to_vec());
-            let thread = std::thread::Builder::new().name(format!("worker-{number}"));
+            let thread = worker::thread(number);
             let thread = thread.spawn(move || wait(number, &first, &stop, &environment, called)).ok()?;
             early.workers.push(Waiting { call: Some(call), thread: Some(thread) });
         }

@@ -16,6 +16,14 @@ use tokio::runtime::Runtime;
 /// How far a file has come: the status of every test that is over.
 pub(super) type Progress = RefCell<Vec<Option<Status>>>;
 
+/// Bytes of a worker's stack: values 128 levels deep are judged on it, and at their end a guest may use half a MiB more.
+const STACK: usize = 8 * 1024 * 1024;
+
+/// The thread of a worker.
+pub(super) fn thread(number: usize) -> std::thread::Builder {
+    std::thread::Builder::new().name(format!("worker-{number}")).stack_size(STACK)
+}
+
 /// Runs files, the one of its number first, until there is none left. A bug in the engine costs the rest of the file it
 /// struck, never the report.
 pub(super) fn run(shared: &Shared, number: usize, ahead: Option<(Runtime, Ahead)>) {

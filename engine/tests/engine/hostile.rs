@@ -9,35 +9,35 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Far more than any deadline here, and far less than a guest that is not stopped.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 fn hostile() -> Arc<Live> {
     load(Declared { timeout: Duration::from_millis(300), ..declared("hostile") }, &[]).expect("it loads")
 }
 
 /// What a deadline of 300 ms leaves time for, with much to spare for a busy machine.
-const SOON: Duration = Duration::from_secs(15);
+pub(crate) const SOON: Duration = Duration::from_secs(15);
 
 /// For what is slow and right: a busy machine must not turn it into a timeout.
 fn patient() -> Arc<Live> {
     load(Declared { timeout: PATIENCE, ..declared("hostile") }, &[]).expect("it loads")
 }
 
-fn way(name: &str) -> Value {
+pub(crate) fn way(name: &str) -> Value {
     json!({"do": name})
 }
 
-fn on(name: &str, what: &str) -> Value {
+pub(crate) fn on(name: &str, what: &str) -> Value {
     json!({"do": name, "what": what})
 }
 
 /// Does something bad, and then something good.
-fn faults(live: &Live, what: &Value, code: Code, words: &str) {
+pub(crate) fn faults(live: &Live, what: &Value, code: Code, words: &str) {
     let began = Instant::now();
     let fault = ask(live, what).expect_err(&what.to_string());
     assert!(began.elapsed() < PATIENCE, "{what} took {:?}", began.elapsed());
     assert_eq!(fault.code, code, "{what}: {fault:?}");
-    assert_eq!(&*fault.source, "hostile");
+    assert_eq!(*fault.source, live.extension.manifest().id);
     assert!(fault.message.contains(words), "{what}: {}", fault.message);
     assert!(fault.message.len() < 4096, "{what}: a message of {} bytes", fault.message.len());
     assert_eq!(ask(live, &way("pass")).expect("the next check works"), "passed", "after {what}");

@@ -8,3 +8,16 @@ wasmtime::component::bindgen!({
     ownership: Borrowing { duplicate_if_necessary: true },
     exports: { default: async },
 });
+
+/// The same functions of a matcher, called on the caller's own stack.
+pub mod prompt {
+    wasmtime::component::bindgen!({
+        path: "../wit",
+        world: "matcher",
+        ownership: Borrowing { duplicate_if_necessary: true },
+        with: {
+            "mcptest:extension/types": super::mcptest::extension::types,
+            "mcptest:extension/host": super::mcptest::extension::host,
+        },
+    });
+}

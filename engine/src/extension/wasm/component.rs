@@ -200,9 +200,10 @@ impl Extension for Component {
         if self.mold.indices.matching.is_none() {
             return Err(self.no_role(Role::Matcher));
         }
-        let answer = self.call(call, async |guest, store| match &guest.matching {
-            Some(role) => role.call_check(store, matcher, expected).await,
-            None => Ok(Ok(())),
+        let answer = self.call(call, async |guest, store| match (&guest.prompt, &guest.matching) {
+            (Some(role), _) => role.call_check(store, matcher, expected),
+            (None, Some(role)) => role.call_check(store, matcher, expected).await,
+            (None, None) => Ok(Ok(())),
         })?;
         match answer {
             Ok(()) => Ok(Argument::Valid),
@@ -218,9 +219,10 @@ impl Extension for Component {
         }
         let Request { matcher, expected, actual, path, step } = *request;
         let request = types::MatchRequest { matcher, expected, actual, path, step };
-        let answer = self.call(call, async |guest, store| match &guest.matching {
-            Some(role) => role.call_evaluate(store, request).await,
-            None => Ok(Err(types::Failure::UnknownMatcher(String::new()))),
+        let answer = self.call(call, async |guest, store| match (&guest.prompt, &guest.matching) {
+            (Some(role), _) => role.call_evaluate(store, request),
+            (None, Some(role)) => role.call_evaluate(store, request).await,
+            (None, None) => Ok(Err(types::Failure::UnknownMatcher(String::new()))),
         })?;
         let mismatch = match answer {
             Ok(types::Verdict::Pass) => return Ok(Verdict::Pass),

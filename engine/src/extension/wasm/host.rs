@@ -20,7 +20,13 @@ pub(super) const MOMENT: Duration = Duration::from_millis(100);
 /// Everything that WASM extensions share.
 pub struct Host {
     pub(super) engine: Engine,
-    pub(super) linker: Linker<State>,
+    linker: Linker<State>,
+    /// For guests that have nothing to wait for.
+    prompt: Linker<State>,
+    /// Whether guests may use the component model's own concurrency.
+    concurrent: bool,
+    /// Bytes of a guest's stack.
+    stack: usize,
     pub(super) cache: Option<Cache>,
     runtime: OnceLock<Option<Handle>>,
     /// Somebody is waiting: calls are to end soon.
@@ -48,13 +54,21 @@ impl Host {
             .async_stack_size(stack + Limits::HOST_STACK)
             .cranelift_opt_level(OptLevel::Speed);
         let engine = Engine::new(&config).map_err(|error| format!("{error:#}"))?;
-        let mut linker = Linker::new(&engine);
-        wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(|error| format!("{error:#}"))?;
-        super::sandbox::guard_name_lookup(&mut linker).map_err(|error| format!("{error:#}"))?;
-        bindings::mcptest::extension::host::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)
-            .map_err(|error| format!("{error:#}"))?;
+        let linkers = linkers(&engine).map_err(|error| format!("{error:#}"))?;
+        let (linker, prompt) = linkers;
         tick(&engine)?;
-        Ok(Arc::new(Host { engine, linker, cache, runtime: OnceLock::new(), hurried: AtomicBool::new(false) }))
+        let (runtime, hurried) = (OnceLock::new(), AtomicBool::new(false));
+        Ok(Arc::new(Host { engine, linker, prompt, concurrent, stack, cache, runtime, hurried }))
+    }
+
+    /// Whether a guest that can wait for nothing may run on its caller's stack: it has to fit there.
+    pub(super) fn spares_a_stack(&self) -> bool {
+        !self.concurrent && self.stack <= Limits::STACK
+    }
+
+    /// What a component is linked against.
+    pub(super) fn linker(&self, prompt: bool) -> &Linker<State> {
+        if prompt { &self.prompt } else { &self.linker }
     }
 
     /// Ends every call that is running, but for those that end by themselves in a moment; `longest` is the most that one
@@ -78,6 +92,17 @@ impl Host {
     pub(super) fn runtime(&self) -> Option<&Handle> {
         self.runtime.get_or_init(helper_runtime).as_ref()
     }
+}
+
+/// Everything that guests may import; and the same for those that have nothing to wait for.
+fn linkers(engine: &Engine) -> wasmtime::Result<(Linker<State>, Linker<State>)> {
+    let mut linker = Linker::new(engine);
+    wasmtime_wasi::p2::add_to_linker_async(&mut linker)?;
+    super::sandbox::guard_name_lookup(&mut linker)?;
+    bindings::mcptest::extension::host::add_to_linker::<_, HasSelf<State>>(&mut linker, |state| state)?;
+    let mut prompt = linker.clone();
+    super::prompt::add_to_linker(&mut prompt)?;
+    Ok((linker, prompt))
 }
 
 /// Moves the epoch until the engine is gone.

@@ -1,6 +1,7 @@
 //! One instance of a component, and how a call on it ends.
 
 use super::bindings::exports::mcptest::extension::{describing, matching, reporting, transforming};
+use super::bindings::prompt::exports::mcptest::extension::matching as prompt;
 use super::drive;
 use super::host::{Host, TICK};
 use super::sandbox::Sandbox;
@@ -19,6 +20,8 @@ pub(super) struct Indices {
     pub(super) matching: Option<matching::GuestIndices>,
     pub(super) reporting: Option<reporting::GuestIndices>,
     pub(super) transforming: Option<transforming::GuestIndices>,
+    /// The matcher again, where it is called on the caller's stack.
+    pub(super) prompt: Option<prompt::GuestIndices>,
 }
 
 /// The functions of one instance.
@@ -27,6 +30,7 @@ pub(super) struct Guest {
     pub(super) matching: Option<matching::Guest>,
     pub(super) reporting: Option<reporting::Guest>,
     pub(super) transforming: Option<transforming::Guest>,
+    pub(super) prompt: Option<prompt::Guest>,
 }
 
 /// How instances of one component are made and run.
@@ -79,12 +83,13 @@ impl Mold {
         store.set_hostcall_fuel(self.limits.handed_over());
         let made = self.run(&mut store, async |store| {
             let instance = self.pre.instantiate_async(&mut *store).await?;
-            let Indices { describing, matching, reporting, transforming } = &self.indices;
+            let Indices { describing, matching, reporting, transforming, prompt } = &self.indices;
             Ok(Guest {
                 describing: describing.load(&mut *store, &instance)?,
                 matching: matching.as_ref().map(|role| role.load(&mut *store, &instance)).transpose()?,
                 reporting: reporting.as_ref().map(|role| role.load(&mut *store, &instance)).transpose()?,
                 transforming: transforming.as_ref().map(|role| role.load(&mut *store, &instance)).transpose()?,
+                prompt: prompt.as_ref().map(|role| role.load(&mut *store, &instance)).transpose()?,
             })
         });
         match made.result {

@@ -45,6 +45,11 @@ impl State {
         })
     }
 
+    /// What its handles stand for.
+    pub(super) fn table(&mut self) -> &mut ResourceTable {
+        &mut self.table
+    }
+
     /// Every call starts at the same moment with the same dice, so that its answer depends on nothing but its input.
     pub(super) fn begin(&mut self) {
         self.pace.reset();

@@ -1,6 +1,7 @@
 //! From a file to a live component: read, compiled or found in the cache, linked, described, granted.
 
 use super::super::bindings::exports::mcptest::extension::{describing, matching, reporting, transforming};
+use super::super::bindings::prompt::exports::mcptest::extension::matching as prompt;
 use super::super::cache::hex;
 use super::super::host::Host;
 use super::super::instance::{Indices, Mold};
@@ -54,8 +55,9 @@ impl Component {
             limits: declared.limits,
             section: declared.section(),
         };
-        let pre = host.linker.instantiate_pre(&code).map_err(|error| unlinkable(&name, &error))?;
-        let indices = indices(&pre, &shape).map_err(|error| unlinkable(&name, &error))?;
+        let prompt = host.spares_a_stack() && !shape.waits();
+        let pre = host.linker(prompt).instantiate_pre(&code).map_err(|error| unlinkable(&name, &error))?;
+        let indices = indices(&pre, &shape, prompt).map_err(|error| unlinkable(&name, &error))?;
         let mold = Mold {
             host: host.clone(),
             pre,
@@ -208,7 +210,7 @@ fn recognise(bytes: &[u8], declared: &Declared, name: &Arc<str>) -> Result<(), F
         .hint("an extension is a component: `mcptest extension new` begins one"))
 }
 
-fn indices(pre: &InstancePre<super::State>, shape: &Shape) -> wasmtime::Result<Indices> {
+fn indices(pre: &InstancePre<super::State>, shape: &Shape, prompt: bool) -> wasmtime::Result<Indices> {
     use crate::extension::Role;
     let roles = shape.roles();
     let plays = |role: Role| roles.contains(&role);
@@ -217,6 +219,7 @@ fn indices(pre: &InstancePre<super::State>, shape: &Shape) -> wasmtime::Result<I
         matching: plays(Role::Matcher).then(|| matching::GuestIndices::new(pre)).transpose()?,
         reporting: plays(Role::Reporter).then(|| reporting::GuestIndices::new(pre)).transpose()?,
         transforming: plays(Role::Transform).then(|| transforming::GuestIndices::new(pre)).transpose()?,
+        prompt: (prompt && plays(Role::Matcher)).then(|| prompt::GuestIndices::new(pre)).transpose()?,
     })
 }
 
