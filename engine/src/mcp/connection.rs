@@ -10,7 +10,7 @@ mod tools;
 use super::cassette::{Reel, Spool};
 use super::fault::{Code, Fault};
 use super::lifecycle::{self, Introduction};
-use super::message::Message;
+use super::message::{Message, same_id};
 use super::target::Target;
 use super::transport::http::Http;
 use super::transport::stdio::Stdio;
@@ -189,6 +189,11 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Whether a request with this id timed out.
+    pub fn is_overdue(&self, id: &Json) -> bool {
+        self.overdue.iter().any(|overdue| same_id(overdue, id))
     }
 
     /// An id that no suite uses.

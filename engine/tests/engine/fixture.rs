@@ -96,6 +96,19 @@ fn a_late_answer_is_not_mistaken_for_the_next() {
 }
 
 #[test]
+fn a_whole_number_is_one_id_however_it_is_written() {
+    let call = |it: &str, id: &str, theirs: &str| {
+        format!(
+            "  - {{ it: {it}, request: {{ id: {id}, method: tools/call, params: {{ name: noise, arguments: {{ text: '{{\"jsonrpc\":\"2.0\",\"id\":{theirs},\"result\":{{}}}}' }} }} }}, expect: {{ result: {{}} }} }}\n"
+        )
+    };
+    let same = [call("point", "7", "7.0"), call("exponent", "300", "3e2")].concat();
+    let other = [call("text", "8", "\"8\""), call("above 2^53", "9007199254740993", "9007199254740992.0")].concat();
+    let expected = ["point: passed", "exponent: passed", "text: failed", "above 2^53: failed"];
+    check(&[], QUICK, &format!("tests:\n{same}{other}"), 1, &expected);
+}
+
+#[test]
 fn a_late_answer_is_none_to_a_notification() {
     let suite = "tools:\n  - { it: waits too short, tool: echo, args: { message: a }, timeout: 100ms }\n  - { it: is left alone, notify: { method: notifications/nothing }, expect: { no-response: true } }\n";
     check(&["--late", "400"], QUICK, suite, 1, &["waits too short: faulted (timeout)", "is left alone: passed"]);
