@@ -34,6 +34,9 @@ pub trait Witness {
     /// A message came that is not the awaited answer.
     fn received(&mut self, _message: Message) {}
 
+    /// The awaited answer came.
+    fn answered(&mut self, _answer: &Message) {}
+
     /// A line came that is no message.
     fn noise(&mut self, _line: String) {}
 

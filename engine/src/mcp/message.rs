@@ -17,7 +17,7 @@ mod broken;
 mod envelope;
 mod surrogate;
 
-pub use broken::broken;
+pub use broken::{broken, is_misplaced, unfinished};
 
 use crate::source::Json;
 use envelope::Envelope;

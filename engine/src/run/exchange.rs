@@ -225,6 +225,7 @@ impl Exchange<'_> {
             }
             call.took = call.age();
             call.end = Some(End::TimedOut);
+            call.window.unfinished = self.session.connection.transport.unfinished();
             let Awaits::Answer { id, .. } = &call.line.awaits else { continue };
             if call.answer.is_some() || id.is_null() {
                 continue;

@@ -104,6 +104,7 @@ impl Session {
                 if started && std::env::current_dir().is_ok_and(|ours| ours != session.server.cwd) {
                     how.push_str(&format!(" in `{}`", session.server.cwd.display()));
                 }
+                window.unfinished = session.connection.transport.unfinished();
                 let seen = window.suspicion().into_iter().chain(session.server.missing_script());
                 let fault = seen.fold(fault, Fault::hint).hint(how);
                 session.connection.close(true, &mut window).await;
@@ -185,6 +186,10 @@ impl Witness for Start<'_> {
 
     fn received(&mut self, message: Message) {
         self.window.received(Rc::new(message));
+    }
+
+    fn answered(&mut self, answer: &Message) {
+        self.window.received(Rc::new(answer.clone()));
     }
 
     fn noise(&mut self, line: String) {

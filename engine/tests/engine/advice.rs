@@ -30,6 +30,53 @@ fn an_answer_that_came_and_could_not_be_read_is_told() {
     assert!(said.stdout.contains("a line on stdout ends in the middle of a message"), "{}", said.stdout);
 }
 
+/// A server in the shell: `init` is its answer to `initialize`, `rest` what it does from the first request on.
+fn shell(init: &str, rest: &str) -> String {
+    let introduced = r#""protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"shell","version":"1"}"#;
+    let init = init.replace("INTRODUCED", introduced);
+    let pong = r#"{"jsonrpc":"2.0","id":"mcptest-2","result":{}}"#;
+    format!("read a; {init}; read a; read a; echo '{pong}'; read a; {rest}; cat > /dev/null")
+}
+
+#[test]
+fn a_message_that_is_framed_as_elsewhere_is_told() {
+    let start = r#"echo '{"jsonrpc":"2.0","id":"mcptest-1","result":{INTRODUCED}}'"#;
+    let no_end = r#"printf '{"jsonrpc":"2.0","id":"mcptest-1","result":{INTRODUCED}}'"#;
+    for (server, code, advice) in [
+        (shell(no_end, ":"), 3, "what came last on stdout has no newline at its end: `{\"jsonrpc\""),
+        (shell(start, r#"printf '{"jsonrpc":"2.0","id":"mcptest-3","result":{}}'"#), 1, "has no newline at its end"),
+        (shell(start, r#"printf '{"jsonrpc":"2.0","id":"mcptest-3","result":{}}\r'"#), 1, "ends with `\\r` alone"),
+        (shell(start, r#"printf 'Content-Length: 46\r\n\r\n{"jsonrpc":"2.0"'"#), 1, "MCP has no headers"),
+        (shell(start, r#"echo '{"jsonrpc":"2.0","id":"mcptest-3","result":{}}' >&2"#), 1, "a message stands on stderr"),
+    ] {
+        let place = Place::new();
+        place.write("a.test.mcp.yml", ONE);
+        let args = ["run", "--timeout", "400ms", "--startup-timeout", "10s", "--", "sh", "-c", &server];
+        let args =
+            if code == 3 { [&["run", "--startup-timeout", "400ms"], &args[5..]].concat() } else { args.to_vec() };
+        let said = place.mcptest(&args);
+        assert_eq!(said.code, code, "{server}: {}", said.stdout);
+        let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(advice) && !text.contains("raise `timeout`"), "{server}: {}", said.stdout);
+    }
+}
+
+#[test]
+fn what_the_handshake_was_answered_is_shown() {
+    let place = Place::with_fixture(&["--bad-version", "1900-01-01"], ONE);
+    let said = place.mcptest(&["run"]);
+    let answers = said.stdout.matches("← {").count();
+    assert!(said.code == 3 && answers == 1 && said.stdout.contains("\"1900-01-01\""), "{}", said.stdout);
+}
+
+#[test]
+fn a_server_that_ends_in_peace_at_its_start_is_told_so() {
+    let place = Place::new();
+    place.write("a.test.mcp.yml", ONE);
+    let said = place.mcptest(&["run", "--", "true"]);
+    assert!(said.code == 3 && said.stdout.contains("it ended by itself and without an error"), "{}", said.stdout);
+}
+
 #[test]
 fn json_that_is_no_message_is_noise() {
     let suite = r#"
