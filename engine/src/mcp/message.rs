@@ -123,7 +123,7 @@ fn batch(raw: String, notes: Vec<String>) -> Line {
         1..=MAX_BATCH => {
             let messages = elements.into_iter().map(|element| {
                 let mut notes = notes.clone();
-                notes.push("sent in a batch".to_owned());
+                notes.push(BATCHED.to_owned());
                 Message::read(element.get().to_owned(), notes)
                     .unwrap_or_else(|raw| Message::invalid(raw, Vec::new(), None, "not an object".to_owned()))
             });

@@ -16,7 +16,7 @@ use crate::plan::scope::Moment;
 use crate::source::Json;
 use crate::suite::Respond;
 use crate::suite::server::{Server, Tmp};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -44,6 +44,10 @@ pub(super) struct Session {
     pub(super) secrets: Vec<String>,
     /// Rings when a step has waited long enough.
     pub(super) alarm: Alarm,
+    /// The revision that was agreed on.
+    pub(super) revision: Option<String>,
+    /// What was told of odd messages in steps that passed: once is enough.
+    pub(super) told: HashSet<String>,
     /// The subscriptions of the modern era: to what, and under which id.
     pub(super) listening: Vec<(String, Json)>,
     tmp: Tmp,
@@ -95,6 +99,7 @@ impl Session {
         match begun {
             Ok(mut introduction) => {
                 introduction.notes.append(&mut window.notes);
+                session.revision.clone_from(&introduction.protocol_version);
                 session.secrets = window.secrets;
                 Ok((session, introduction))
             }
@@ -128,6 +133,8 @@ impl Session {
             output_schemas: None,
             secrets: Vec::new(),
             alarm: Alarm::default(),
+            revision: None,
+            told: HashSet::new(),
             listening: Vec::new(),
             tmp,
         })

@@ -78,6 +78,29 @@ fn a_server_that_ends_in_peace_at_its_start_is_told_so() {
 }
 
 #[test]
+fn what_is_odd_is_told_of_tests_that_pass_too_and_once() {
+    let suite = r#"
+tests:
+  - { it: one, request: { id: 7, method: tools/call, params: { name: noise, arguments: { text: '{"id":7,"result":{}}' } } }, expect: { result: {} } }
+  - { it: two, request: { id: 8, method: tools/call, params: { name: noise, arguments: { text: '{"id":8,"result":{}}' } } }, expect: { result: {} } }
+"#;
+    let said = Place::with_fixture(&[], suite).mcptest(&["run"]);
+    assert_eq!(said.code, 0, "{}", said.stdout);
+    let odd = "note: the server sent a message that is odd: without `jsonrpc`";
+    assert_eq!(said.stdout.matches(odd).count(), 1, "{}", said.stdout);
+}
+
+#[test]
+fn batches_are_odd_where_the_revision_has_none() {
+    for (revision, times) in [("2025-03-26", 0), ("2025-06-18", 1)] {
+        let place = Place::with_config(&["--batch"], &format!("protocol: {revision}\n"), ECHO);
+        let said = place.mcptest(&["run"]);
+        assert_eq!(said.code, 0, "{}", said.stdout);
+        assert_eq!(said.stdout.matches("odd: sent in a batch").count(), times, "{}", said.stdout);
+    }
+}
+
+#[test]
 fn json_that_is_no_message_is_noise() {
     let suite = r#"
 tools:
