@@ -101,6 +101,16 @@ fn batches_are_odd_where_the_revision_has_none() {
 }
 
 #[test]
+fn a_signal_is_no_exit_code() {
+    let suite = "tests:\n  - { it: is killed, close: kill, expect: { exitCode: 0 } }\n";
+    let said = Place::with_fixture(&[], suite).mcptest(&["run"]);
+    let told = said.stdout.contains("signal 9 (SIGKILL) ended the process, so it has no exit code");
+    assert!(said.code == 1 && told, "{}", said.stdout);
+    let suite = suite.replace("exitCode: 0", "exitCode: null");
+    assert_eq!(Place::with_fixture(&[], &suite).mcptest(&["run"]).code, 0);
+}
+
+#[test]
 fn json_that_is_no_message_is_noise() {
     let suite = r#"
 tools:
