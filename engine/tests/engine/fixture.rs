@@ -96,6 +96,24 @@ fn a_late_answer_is_not_mistaken_for_the_next() {
 }
 
 #[test]
+fn a_fixture_that_cannot_be_copied_holds_nothing_up() {
+    let faulted = ["echoes: faulted (start_failed)", "goes on: faulted (start_failed)"];
+    let place = Place::with_config(&[], "fixture: data\n", ECHO);
+    place.write("data/a.txt", "a");
+    let made = std::process::Command::new("mkfifo").arg(place.path("data/pipe")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, verdicts(&report)), (3, faulted.map(str::to_owned).to_vec()));
+    assert!(messages(&report)[0].ends_with("`pipe` is a pipe, a socket or a device"), "{report:#}");
+    // A folder that is copied into itself never ends.
+    let place = Place::with_config(&[], "fixture: data\n", ECHO);
+    place.write("data/tmp/a.txt", "a");
+    let mut command = place.command(&["run", "--json"]);
+    let said = crate::kit::said(command.env("TMPDIR", place.path("data/tmp")).output().expect("it runs"));
+    assert!(said.code == 3 && said.stdout.contains("lies inside of it"), "{}{}", said.stdout, said.stderr);
+}
+
+#[test]
 fn a_whole_number_is_one_id_however_it_is_written() {
     let call = |it: &str, id: &str, theirs: &str| {
         format!(
