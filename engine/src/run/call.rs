@@ -118,6 +118,8 @@ pub(super) enum End {
     NotSent,
     /// The process ended.
     Exited(Exit),
+    /// The server closed its stdin and lives on.
+    StdinClosed,
     /// The server closed its stdout and lives on.
     StdoutClosed,
     /// An answer that is none.

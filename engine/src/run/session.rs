@@ -9,7 +9,7 @@ use super::window::{Window, params};
 use crate::mcp::cassette::Reel;
 use crate::mcp::connection::{Connection, Witness};
 use crate::mcp::lifecycle::{self, Introduction};
-use crate::mcp::message::Message;
+use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::Closed;
 use crate::plan::FilePlan;
 use crate::plan::scope::Moment;
@@ -110,8 +110,10 @@ impl Session {
                     how.push_str(&format!(" in `{}`", session.server.cwd.display()));
                 }
                 window.unfinished = session.connection.transport.unfinished();
-                let seen = window.suspicion().into_iter().chain(session.server.missing_script());
-                let fault = seen.fold(fault, Fault::hint).hint(how);
+                // What was seen says more than what may be the case in general.
+                let seen = unheard(&window).into_iter().chain(session.server.missing_script());
+                let hints = seen.chain(fault.hints).chain([how]).collect();
+                let fault = Fault { hints, ..fault };
                 session.connection.close(true, &mut window).await;
                 Err(Box::new(Failed { fault, window }))
             }
@@ -192,6 +194,9 @@ impl Witness for Start<'_> {
     }
 
     fn received(&mut self, message: Message) {
+        if let Kind::Response { id, .. } = &message.kind {
+            self.window.stray.get_or_insert_with(|| id.clone());
+        }
         self.window.received(Rc::new(message));
     }
 
@@ -256,6 +261,20 @@ impl Witness for Window {
     fn secret(&mut self, value: String) {
         self.secrets.push(value);
     }
+}
+
+/// What came instead of the answer to the handshake, and may have been meant as it.
+fn unheard(window: &Window) -> Option<String> {
+    let nameless = || {
+        Some(format!("the server sent an error that names no request: {}", window.received_errors_without_id().next()?))
+    };
+    let stray = || {
+        let id = window.stray.as_ref()?;
+        Some(format!(
+            "an answer came to id {id}, which nobody asked with: ids may be text, and an answer has that of its request"
+        ))
+    };
+    window.suspicion().or_else(nameless).or_else(stray)
 }
 
 /// What answers a server while it starts.

@@ -161,7 +161,14 @@ impl Window {
             let found = self.stderr.lines().any(is_misplaced);
             found.then(|| "a message stands on stderr: messages belong on stdout, and logs on stderr".to_owned())
         };
-        self.noise_lines().find_map(broken).or_else(|| self.unfinished.clone()).or_else(misplaced)
+        let invalid = || {
+            let why = self.received_messages().find_map(|message| match &message.kind {
+                Kind::Invalid { id: None, why } => Some(why),
+                _ => None,
+            })?;
+            Some(format!("a message came that no client can use: {why}"))
+        };
+        self.noise_lines().find_map(broken).or_else(invalid).or_else(|| self.unfinished.clone()).or_else(misplaced)
     }
 
     /// Everything that crossed the pipe, in order.

@@ -62,6 +62,50 @@ fn a_message_that_is_framed_as_elsewhere_is_told() {
 }
 
 #[test]
+fn an_answer_to_the_handshake_that_is_none_comes_first_among_the_hints() {
+    for (answer, advice) in [
+        (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "hint an answer came to id 1, which nobody asked with"),
+        (r#"{"jsonrpc":"2.0","result":{}}"#, "hint a message came that no client can use: a `result` without `id`"),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"id must be a number"}}"#,
+            "hint the server sent an error that names no request: ",
+        ),
+    ] {
+        let place = Place::new();
+        place.write("a.test.mcp.yml", ONE);
+        let server = format!("echo '{answer}'; cat > /dev/null");
+        let said = place.mcptest(&["run", "--startup-timeout", "400ms", "--", "sh", "-c", &server]);
+        let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let hints = [text.find(advice), text.find("hint a slow server needs")];
+        assert!(said.code == 3 && hints[0].is_some() && hints[0] < hints[1], "{}", said.stdout);
+    }
+}
+
+#[test]
+fn a_server_that_closes_its_stdin_is_not_waited_for() {
+    let start = r#"echo '{"jsonrpc":"2.0","id":"mcptest-1","result":{INTRODUCED}}'"#;
+    let closes = r#"exec < /dev/null; echo '{"jsonrpc":"2.0","id":"mcptest-3","result":{}}'; exec sleep 600"#;
+    let place = Place::new();
+    place.write("mcptest.yml", &format!("command: [sh, -c, {:?}]\nshutdownTimeout: 100ms\n", shell(start, closes)));
+    let suite = "tests:\n  - { it: one, ping: true }\n  - { it: two, ping: true, timeout: 600s }\n  - { it: three, ping: true, timeout: 600s }\n";
+    place.write("a.test.mcp.yml", suite);
+    let (code, report) = place.report(&[]);
+    let expected = ["one: passed", "two: faulted (connection_lost)", "three: faulted (connection_lost)"];
+    assert_eq!((code, verdicts(&report)), (1, expected.map(str::to_owned).to_vec()));
+}
+
+#[test]
+fn what_other_clients_need_of_the_handshake_is_noted() {
+    let place = Place::new();
+    place.write("a.test.mcp.yml", ONE);
+    let start = r#"echo '{"jsonrpc":"2.0","id":"mcptest-1","result":{"protocolVersion":"2025-06-18"}}'"#;
+    let pong = r#"echo '{"jsonrpc":"2.0","id":"mcptest-3","result":{}}'"#;
+    let said = place.mcptest(&["run", "--", "sh", "-c", &shell(start, pong)]);
+    let told = |part: &str| said.stdout.contains(part);
+    assert!(said.code == 0 && told("has no `capabilities`") && told("has no `serverInfo`"), "{}", said.stdout);
+}
+
+#[test]
 fn what_the_handshake_was_answered_is_shown() {
     let place = Place::with_fixture(&["--bad-version", "1900-01-01"], ONE);
     let said = place.mcptest(&["run"]);
