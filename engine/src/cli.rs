@@ -13,6 +13,7 @@ mod extension;
 mod files;
 mod list;
 mod load;
+mod outputs;
 mod run;
 mod schema;
 mod screen;
@@ -156,7 +157,7 @@ struct SuiteArgs {
     /// The config file [default: mcptest.yml, mcptest.yaml, mcptest.json, conductor.config.json or aegis.config.json]
     #[arg(long, short, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Only tests whose id contains this text, or matches this /regex/ (repeatable: any)
+    /// Only tests whose name or id contains this text, or matches this /regex/ (repeatable: any)
     #[arg(long, short, value_name = "TEXT|/REGEX/")]
     filter: Vec<String>,
     /// Only tests with this tag (repeatable: any)

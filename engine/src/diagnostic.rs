@@ -132,6 +132,11 @@ impl Diagnostics {
     /// Problems without a place come first, then file by file in the order of the text. A problem in a value that
     /// several aliases use is shown once.
     pub fn render(&self, color: bool) -> String {
+        self.render_within(color, usize::MAX)
+    }
+
+    /// The same for a terminal with so many columns: a line that is broken there would part from its caret.
+    pub fn render_within(&self, color: bool, columns: usize) -> String {
         let mut seen = HashSet::new();
         let mut list: Vec<&Diagnostic> = self.list.iter().filter(|one| seen.insert(one.identity())).collect();
         list.sort_by_key(|one| one.place.as_ref().map(|(source, span)| (&source.name, span.start)));
@@ -140,7 +145,7 @@ impl Diagnostics {
             if !out.is_empty() {
                 out.push('\n');
             }
-            render::render(diagnostic, color, &mut out);
+            render::render(diagnostic, color, columns, &mut out);
         }
         out
     }

@@ -23,6 +23,7 @@ pub mod text;
 pub use crate::source::visible;
 
 use crate::event::Event;
+pub(crate) use open::is_input;
 pub use open::{Options, Screen, create, names, open, open_with};
 use std::io;
 

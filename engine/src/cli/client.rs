@@ -222,6 +222,10 @@ impl Witness for Seen {
         self.line("←", &message.raw);
     }
 
+    fn answered(&mut self, answer: &Message) {
+        self.line("←", &answer.raw);
+    }
+
     fn noise(&mut self, line: String) {
         self.line("?", &line);
     }

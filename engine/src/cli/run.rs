@@ -1,8 +1,8 @@
 //! `mcptest run`.
 
 use super::load::{Loaded, Meanwhile, load_while};
-use super::screen;
 use super::{BAD_INPUT, FAILED, NO_TESTS, OK, RunArgs, SuiteArgs, Talk};
+use super::{outputs, screen};
 use crate::diagnostic::{Diagnostic, Diagnostics};
 use crate::event::collector::Collector;
 use crate::event::redact::Redactor;
@@ -30,6 +30,11 @@ pub(super) fn run(mut args: RunArgs, talk: &Talk) -> u8 {
     let loaded = load_while(&args.suites, reporters(&args), start);
     if let Some(code) = loaded.tell(talk) {
         return code;
+    }
+    let replaced = outputs::check(&args, &loaded);
+    if replaced.has_errors() {
+        screen::tell_problems(&replaced, talk);
+        return BAD_INPUT;
     }
     let nothing = if args.pass_with_no_tests { OK } else { NO_TESTS };
     if loaded.plan.tests == 0 {

@@ -69,7 +69,9 @@ pub(super) fn tell_problems(diagnostics: &Diagnostics, talk: &Talk) {
         return;
     }
     let shown: Vec<_> = diagnostics.list.iter().take(MOST_PROBLEMS).cloned().collect();
-    tell(&Diagnostics::from(shown).render(stderr(talk).color));
+    let screen = stderr(talk);
+    let columns = if std::io::stderr().is_terminal() { screen.width } else { usize::MAX };
+    tell(&Diagnostics::from(shown).render_within(screen.color, columns));
     if diagnostics.list.len() > MOST_PROBLEMS {
         tell(&format!("\n… and {} more\n", diagnostics.list.len() - MOST_PROBLEMS));
     }

@@ -18,17 +18,19 @@ use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snip
 use std::fmt::Write;
 use std::ops::Range;
 
-/// How much of a long line is shown before the caret, in characters.
-const BEFORE: usize = 60;
-/// How much of a long line is shown from the caret on, in characters.
-const AFTER: usize = 80;
+/// How much of a long line is shown where nothing limits it, in characters.
+const MOST: usize = 140;
+/// How much of it is shown in a narrow terminal.
+const LEAST: usize = 30;
+/// What a line number takes beside its digits, and the marks where a line was cut.
+const GUTTER: usize = 3 + 2;
 /// Places at most this many lines apart share one excerpt.
 const NEAR: u32 = 12;
 /// How wide the renderer may go: excerpts are already cut.
-const WIDTH: usize = 4 * (BEFORE + AFTER);
+const WIDTH: usize = 4 * MOST;
 
 /// Appends one diagnostic, with a line end after its last line.
-pub(super) fn render(diagnostic: &Diagnostic, color: bool, out: &mut String) {
+pub(super) fn render(diagnostic: &Diagnostic, color: bool, columns: usize, out: &mut String) {
     let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(WIDTH);
     let level = match diagnostic.severity {
         Severity::Error => Level::ERROR,
@@ -42,7 +44,7 @@ pub(super) fn render(diagnostic: &Diagnostic, color: bool, out: &mut String) {
             label: Some(text),
             kind: AnnotationKind::Context,
         }));
-        for excerpt in excerpts(source, marks) {
+        for excerpt in excerpts(source, marks, columns) {
             group = group.element(excerpt);
         }
     }
@@ -80,22 +82,30 @@ struct Mark<'a> {
 }
 
 /// One snippet for marks that stand near each other, else one each, the primary first.
-fn excerpts<'a>(source: &'a Source, marks: Vec<Mark<'a>>) -> Vec<Snippet<'a, Annotation<'a>>> {
+fn excerpts<'a>(source: &'a Source, marks: Vec<Mark<'a>>, columns: usize) -> Vec<Snippet<'a, Annotation<'a>>> {
     let line = |mark: &Mark<'_>| source.position(mark.span.start).line;
     let first = marks.iter().map(line).min().unwrap_or(1);
     let last = marks.iter().map(line).max().unwrap_or(1);
-    let short = (first..=last.min(first + NEAR)).all(|line| source.line(line).len() <= BEFORE + AFTER);
+    let digits = last.to_string().len();
+    let room = columns.saturating_sub(digits + GUTTER).clamp(LEAST, MOST);
+    let short = (first..=last.min(first + NEAR)).all(|line| source.line(line).len() <= room);
     if last - first <= NEAR && short {
-        return vec![excerpt(source, first, last, marks)];
+        return vec![excerpt(source, first, last, marks, room)];
     }
     marks
         .into_iter()
         .map(|mark| (line(&mark), mark))
-        .map(|(line, mark)| excerpt(source, line, line, vec![mark]))
+        .map(|(line, mark)| excerpt(source, line, line, vec![mark], room))
         .collect()
 }
 
-fn excerpt<'a>(source: &'a Source, first: u32, last: u32, marks: Vec<Mark<'a>>) -> Snippet<'a, Annotation<'a>> {
+fn excerpt<'a>(
+    source: &'a Source,
+    first: u32,
+    last: u32,
+    marks: Vec<Mark<'a>>,
+    room: usize,
+) -> Snippet<'a, Annotation<'a>> {
     let mut text = String::new();
     let mut annotations = Vec::new();
     for number in first..=last {
@@ -104,7 +114,7 @@ fn excerpt<'a>(source: &'a Source, first: u32, last: u32, marks: Vec<Mark<'a>>) 
         let here: Vec<&Mark<'a>> =
             marks.iter().filter(|mark| source.position(mark.span.start).line == number).collect();
         let window = match here.first() {
-            Some(mark) if line.len() > BEFORE + AFTER => window(line, mark.span.start as usize - line_start),
+            Some(mark) if line.len() > room => window(line, mark.span.start as usize - line_start, room),
             _ => 0..line.len(),
         };
         if window.start > 0 {
@@ -132,12 +142,13 @@ fn excerpt<'a>(source: &'a Source, first: u32, last: u32, marks: Vec<Mark<'a>>) 
     Snippet::source(text).path(&*source.name).line_start(first as usize).annotations(annotations)
 }
 
-/// The part of a long line around the byte `at`.
-fn window(line: &str, at: usize) -> Range<usize> {
+/// The part of a long line around the byte `at`: rather more of what follows than of what stands before.
+fn window(line: &str, at: usize, room: usize) -> Range<usize> {
     let at = line.floor_char_boundary(at);
     let (before, after) = (&line[..at], &line[at..]);
-    let start = before.char_indices().rev().nth(BEFORE - 1).map_or(0, |(byte, _)| byte);
-    let end = after.char_indices().nth(AFTER).map_or(line.len(), |(byte, _)| at + byte);
+    let kept = room * 3 / 7;
+    let start = before.char_indices().rev().nth(kept - 1).map_or(0, |(byte, _)| byte);
+    let end = after.char_indices().nth(room - kept).map_or(line.len(), |(byte, _)| at + byte);
     start..end
 }
 
@@ -150,7 +161,7 @@ mod tests {
         let at = text.find(needle).expect("the needle");
         let mut out = String::new();
         let diagnostic = Diagnostic::error("wrong").at(&source, Span::new(at, at + needle.len())).label("here");
-        render(&diagnostic.hint("write it right"), false, &mut out);
+        render(&diagnostic.hint("write it right"), false, usize::MAX, &mut out);
         out
     }
 
@@ -175,13 +186,26 @@ mod tests {
     }
 
     #[test]
+    fn no_line_of_the_source_is_wider_than_the_terminal() {
+        let text = format!("{}bad{}\n", "- a ".repeat(30), " b".repeat(60));
+        let source = Source::new("a.yml", "a.yml", text.clone());
+        let at = text.find("bad").expect("the needle");
+        for columns in [60, 80, 140] {
+            let mut out = String::new();
+            render(&Diagnostic::error("wrong").at(&source, Span::new(at, at + 3)), false, columns, &mut out);
+            let widest = out.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+            assert!(widest <= columns && out.contains("bad b b") && out.contains("a bad"), "{columns}:\n{out}");
+        }
+    }
+
+    #[test]
     fn a_place_beside_a_character_or_past_the_end_is_shown_all_the_same() {
         let source = Source::new("a.yml", "a.yml", format!("{}\nä\n", "語".repeat(200)));
         for (start, end) in
             [(1, 2), (1, 5000), (301, 302), (602, 603), (700, 800), (u32::MAX as usize, u32::MAX as usize)]
         {
             let mut out = String::new();
-            render(&Diagnostic::error("odd").at(&source, Span::new(start, end)), false, &mut out);
+            render(&Diagnostic::error("odd").at(&source, Span::new(start, end)), false, usize::MAX, &mut out);
             assert!(out.contains("a.yml:"), "{out}");
         }
     }
@@ -194,7 +218,7 @@ mod tests {
         let mut out = String::new();
         let diagnostic =
             Diagnostic::error("twice").at(&source, Span::new(again, again + 1)).also(Span::new(0, 1), "first");
-        render(&diagnostic, false, &mut out);
+        render(&diagnostic, false, usize::MAX, &mut out);
         assert!(out.contains("102 | a: 2") && out.contains("1 | a: 1"), "{out}");
         assert!(out.lines().count() < 12, "{out}");
     }

@@ -10,7 +10,7 @@ mod tools;
 use super::cassette::{Reel, Spool};
 use super::fault::{Code, Fault};
 use super::lifecycle::{self, Introduction};
-use super::message::Message;
+use super::message::{Message, same_id};
 use super::target::Target;
 use super::transport::http::Http;
 use super::transport::stdio::Stdio;
@@ -33,6 +33,9 @@ pub trait Witness {
 
     /// A message came that is not the awaited answer.
     fn received(&mut self, _message: Message) {}
+
+    /// The awaited answer came.
+    fn answered(&mut self, _answer: &Message) {}
 
     /// A line came that is no message.
     fn noise(&mut self, _line: String) {}
@@ -189,6 +192,11 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Whether a request with this id timed out.
+    pub fn is_overdue(&self, id: &Json) -> bool {
+        self.overdue.iter().any(|overdue| same_id(overdue, id))
     }
 
     /// An id that no suite uses.

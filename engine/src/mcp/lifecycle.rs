@@ -92,6 +92,19 @@ pub fn introduction(response: &Json, asked: Option<&str>) -> Result<Introduction
     {
         notes.push(format!("asked for protocol version {asked}, the server chose {version}"));
     }
+    let has = |name: &str, keys: &[&str]| {
+        let held = result.get(name).and_then(Json::as_object);
+        held.is_some_and(|held| keys.iter().all(|key| held.get(*key).is_some_and(Json::is_string)))
+    };
+    if !has("capabilities", &[]) {
+        notes.push("the answer to `initialize` has no `capabilities`, and many clients refuse it".to_owned());
+    }
+    if !has("serverInfo", &["name", "version"]) {
+        notes.push(
+            "the answer to `initialize` has no `serverInfo` with `name` and `version`, and many clients refuse it"
+                .to_owned(),
+        );
+    }
     let server_info = result.get("serverInfo").cloned();
     let era = Some(Era::Legacy);
     Ok(Introduction { era, protocol_version: version, server_info, result: result.clone(), notes })

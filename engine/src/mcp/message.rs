@@ -17,7 +17,7 @@ mod broken;
 mod envelope;
 mod surrogate;
 
-pub use broken::broken;
+pub use broken::{broken, is_misplaced, unfinished};
 
 use crate::source::Json;
 use envelope::Envelope;
@@ -25,6 +25,10 @@ use std::ops::Range;
 
 /// The deepest nesting that can be judged: serde_json's own limit.
 pub const MAX_DEPTH: usize = 128;
+/// What is noted of a message in a batch; only the revision 2025-03-26 has them.
+pub const BATCHED: &str = "sent in a batch";
+/// Below this every whole number is exact as a float.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 /// The most messages that one line may hold: a hostile batch would multiply its size in memory.
 pub const MAX_BATCH: usize = 10_000;
 
@@ -119,7 +123,7 @@ fn batch(raw: String, notes: Vec<String>) -> Line {
         1..=MAX_BATCH => {
             let messages = elements.into_iter().map(|element| {
                 let mut notes = notes.clone();
-                notes.push("sent in a batch".to_owned());
+                notes.push(BATCHED.to_owned());
                 Message::read(element.get().to_owned(), notes)
                     .unwrap_or_else(|raw| Message::invalid(raw, Vec::new(), None, "not an object".to_owned()))
             });
@@ -128,6 +132,12 @@ fn batch(raw: String, notes: Vec<String>) -> Line {
         many => format!("a batch of {many} messages, more than {MAX_BATCH}"),
     };
     Line::Message(Message::invalid(raw, notes, None, whole))
+}
+
+/// Whether two ids are one: `2.0` is the number `2`, as for every client that reads JSON; `"2"` is not.
+pub fn same_id(one: &Json, other: &Json) -> bool {
+    let whole = |id: &Json| id.as_f64().filter(|id| id.fract() == 0.0 && id.abs() < MAX_EXACT);
+    one == other || whole(one).zip(whole(other)).is_some_and(|(one, other)| one == other)
 }
 
 impl Message {

@@ -6,7 +6,7 @@ pub mod stdio;
 use crate::child::{Exit, Grace};
 use crate::mcp::cassette::{Player, Recorder};
 use crate::mcp::fault::Fault;
-use crate::mcp::message::Message;
+use crate::mcp::message::{Message, unfinished};
 use http::Http;
 use http::outcome::{Ended, Head};
 use std::io;
@@ -194,6 +194,14 @@ impl Transport {
             Transport::Replay(_) => None,
             Transport::Recorded(inner, _) => inner.process(),
         }
+    }
+
+    /// What may be wrong with a line that began and whose end has not come, where messages are lines.
+    pub fn unfinished(&mut self) -> Option<String> {
+        if self.http().is_some() {
+            return None;
+        }
+        unfinished(self.process()?.unfinished())
     }
 
     /// The URL's side of it, where there is one.

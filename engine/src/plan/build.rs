@@ -160,7 +160,7 @@ impl File<'_> {
                             None => diagnostics.push(too_early(&suite, case, &name, span)),
                         }
                     }
-                    wanted_flags.push(self.filter.wants(&plan.test.id, case));
+                    wanted_flags.push(self.filter.wants(&plan.test, case));
                     cases.push(plan);
                 }
                 let last = (cases.len() > first).then(|| cases.len() - 1);
@@ -172,7 +172,7 @@ impl File<'_> {
         self.servers.tell_undecided(diagnostics);
         for found in &suite.unsupported {
             let plan = self.unsupported(found);
-            wanted_flags.push(self.filter.wants_lane(&plan.test.id));
+            wanted_flags.push(self.filter.wants_lane(&plan.test));
             cases.push(plan);
         }
         let only = suite.cases.iter().any(|case| case.only.is_some());

@@ -1,12 +1,13 @@
 //! Which tests of the suites are wanted: by name, by tag, by `only`.
 
+use crate::event::Test;
 use crate::suite::Case;
 use regex::Regex;
 
 /// What was asked for on the command line.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
-    /// `--filter`: any of these matches the test's id.
+    /// `--filter`: any of these matches the test's id, or its name as reports show it.
     pub names: Vec<Pattern>,
     /// `--tag`: the test has one of these.
     pub tags: Vec<String>,
@@ -14,12 +15,12 @@ pub struct Filter {
     pub skip_tags: Vec<String>,
 }
 
-/// One `--filter`: a part of the id, whatever its case, or `/regex/` (`/regex/i`).
+/// One `--filter`: a part of the id or the name, whatever its case, or `/regex/` (`/regex/i`).
 #[derive(Debug, Clone)]
 pub enum Pattern {
-    /// A part of the id.
+    /// A part of it.
     Part(String),
-    /// A regex on the id.
+    /// A regex on it.
     Regex(Regex),
 }
 
@@ -35,26 +36,30 @@ impl Pattern {
         }
     }
 
-    fn matches(&self, id: &str) -> bool {
+    fn matches(&self, text: &str) -> bool {
         match self {
-            Pattern::Part(part) => id.to_lowercase().contains(part),
-            Pattern::Regex(regex) => regex.is_match(id),
+            Pattern::Part(part) => text.to_lowercase().contains(part),
+            Pattern::Regex(regex) => regex.is_match(text),
         }
     }
 }
 
 impl Filter {
     /// Whether a test is wanted.
-    pub fn wants(&self, id: &str, case: &Case) -> bool {
+    pub fn wants(&self, test: &Test, case: &Case) -> bool {
         let has = |tags: &[String]| tags.iter().any(|tag| case.tags.contains(tag));
-        (self.names.is_empty() || self.names.iter().any(|pattern| pattern.matches(id)))
-            && (self.tags.is_empty() || has(&self.tags))
-            && !has(&self.skip_tags)
+        self.names(test) && (self.tags.is_empty() || has(&self.tags)) && !has(&self.skip_tags)
     }
 
     /// Whether lanes that cannot run are still worth a word: only when nothing narrows the run by tag.
-    pub fn wants_lane(&self, id: &str) -> bool {
-        self.tags.is_empty() && (self.names.is_empty() || self.names.iter().any(|pattern| pattern.matches(id)))
+    pub fn wants_lane(&self, test: &Test) -> bool {
+        self.tags.is_empty() && self.names(test)
+    }
+
+    /// The id of a row holds the name as it is written, `adds ${a}[2]`, and reports show it filled in.
+    fn names(&self, test: &Test) -> bool {
+        let names = |pattern: &Pattern| pattern.matches(&test.id) || pattern.matches(&test.name);
+        self.names.is_empty() || self.names.iter().any(names)
     }
 }
 

@@ -9,11 +9,11 @@
 //! ```
 
 use super::Reporter;
+use super::open::is_input;
 use super::visible::{is_invisible, visible};
-use crate::config;
 use crate::event::Event;
 use crate::extension::naming::quoted;
-use crate::extension::{Live, Output, log, spec};
+use crate::extension::{Live, Output, log};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, OpenOptions};
 use std::collections::HashSet;
@@ -136,13 +136,7 @@ fn plain(name: &str) -> Option<PathBuf> {
 
 /// Whether a later run, or many another program, would take a file of this name for more than a report.
 fn is_read(path: &Path) -> bool {
-    let names: Vec<String> = path.iter().map(|part| part.to_string_lossy().to_lowercase()).collect();
-    let is_ours = |name: &String| {
-        config::file::NAMES.contains(&name.as_str())
-            || name == spec::FILE
-            || [".test.mcp.yml", ".test.mcp.yaml"].iter().any(|end| name.ends_with(end))
-    };
-    names.iter().any(|name| name.starts_with('.')) || names.last().is_some_and(is_ours)
+    path.iter().any(|part| part.to_string_lossy().starts_with('.')) || is_input(path)
 }
 
 impl Reporter for Extension {

@@ -6,8 +6,9 @@ use super::human::{Human, Look};
 use super::json::Json;
 use super::junit::Junit;
 use super::ndjson::Ndjson;
+use crate::config;
 use crate::diagnostic::{Diagnostic, Diagnostics, did_you_mean};
-use crate::extension::Live;
+use crate::extension::{Live, spec};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -101,6 +102,14 @@ pub fn open_with<S: AsRef<str>>(
 /// Opens one reporter, `NAME[=FILE]`; without a file it writes to stdout.
 pub fn create(spec: &str, options: &Options<'_>) -> Result<Box<dyn Reporter>, Box<Diagnostic>> {
     Spec::parse(spec).create(options, false, &Extensions::new())
+}
+
+/// Whether a run would read a file of this name: a suite, a config, the description of a plugin.
+pub(crate) fn is_input(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    config::file::NAMES.contains(&name.as_str())
+        || name == spec::FILE
+        || [".test.mcp.yml", ".test.mcp.yaml"].iter().any(|end| name.ends_with(end))
 }
 
 struct Spec<'a> {

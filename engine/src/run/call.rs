@@ -6,7 +6,7 @@ use super::pages::Pages;
 use super::task::TaskRun;
 use super::window::Window;
 use crate::child::Exit;
-use crate::mcp::message::{Kind, Message};
+use crate::mcp::message::{Kind, Message, same_id};
 use crate::mcp::transport::http::outcome::Ended;
 use crate::reporter::text;
 use crate::source::Json;
@@ -118,6 +118,8 @@ pub(super) enum End {
     NotSent,
     /// The process ended.
     Exited(Exit),
+    /// The server closed its stdin and lives on.
+    StdinClosed,
     /// The server closed its stdout and lives on.
     StdoutClosed,
     /// An answer that is none.
@@ -225,7 +227,7 @@ impl Call {
             && match &self.line.awaits {
                 Awaits::Nothing => false,
                 Awaits::AnyAnswer => matches!(message.kind, Kind::Response { .. }),
-                Awaits::Answer { id: own, or_null } => id == own || (*or_null && id.is_null()),
+                Awaits::Answer { id: own, or_null } => same_id(id, own) || (*or_null && id.is_null()),
             }
     }
 }

@@ -92,13 +92,14 @@ impl Steps<'_, '_> {
                 }
             },
         };
-        let exit_code =
-            session.connection.exit.filter(|_| call.until_exit).map(|exit| exit.code.map_or(Json::Null, Json::from));
+        let exit = session.connection.exit.filter(|_| call.until_exit);
+        let exit_code = exit.map(|exit| exit.code.map_or(Json::Null, Json::from));
+        let signal = exit.filter(|exit| exit.code.is_none());
         let task = call.task.as_mut().and_then(|task| task.told.take());
         let (token, unfit) = (call.token.as_ref(), call.unfit.as_ref());
         let ended = call.http.outcome.as_deref();
         let mut outcome =
-            Outcome { took: call.took, exit_code, token, task, ended, unfit, ..Outcome::new(answer, window) };
+            Outcome { took: call.took, exit_code, signal, token, task, ended, unfit, ..Outcome::new(answer, window) };
         let step = self.step_id(ready.number);
         let mut failures = {
             let _scope = matcher::Scope::enter(step.clone());

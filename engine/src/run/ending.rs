@@ -42,6 +42,10 @@ pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {
             }
         }
         End::Exited(exit) => Fault::new(Code::Crashed, format!("the server ended before it answered {what} ({exit})")),
+        End::StdinClosed => Fault::new(
+            Code::ConnectionLost,
+            format!("{what} could not be sent: the server closed its stdin, and lives on"),
+        ),
         End::StdoutClosed => {
             Fault::new(Code::ConnectionLost, format!("the server closed its stdout before it answered {what}"))
         }

@@ -7,10 +7,15 @@ use super::slot::Desk;
 use super::window::Window;
 use crate::event::{Body, Frame, Log, LogFrom, Status, StepId};
 use crate::extension::log;
+use crate::mcp::message::BATCHED;
 use crate::reporter::text::cut_middle;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+/// How many kinds of odd messages the passed steps of a session tell of.
+const MOST_TOLD: usize = 10;
+/// The revision whose messages may come in batches.
+const WITH_BATCHES: &str = "2025-03-26";
 /// How many frames of a failed step are shown.
 const MOST_FRAMES: usize = 12;
 /// How much of a frame is shown: the beginning and the end.
@@ -19,10 +24,16 @@ const MOST_FRAME: usize = 2000;
 const MOST_LINES: usize = 20;
 
 /// Posts what belongs to a step that ended.
-pub(super) fn post(desk: &Desk<'_>, step: &StepId, session: &Session, window: &Window, status: Status) {
+pub(super) fn post(desk: &Desk<'_>, step: &StepId, session: &mut Session, window: &Window, status: Status) {
     let options = &desk.shared.options;
     let failed = matches!(status, Status::Failed | Status::Faulted);
-    let odd = if options.logs || failed { window.oddities() } else { Vec::new() };
+    let batches = session.revision.as_deref() == Some(WITH_BATCHES);
+    let mut odd = window.oddities();
+    odd.retain(|note| !(batches && *note == BATCHED));
+    if !options.logs && !failed {
+        // Stricter clients would not have got as far: a step that passed says so too, but once in a session.
+        odd.retain(|note| session.told.len() < MOST_TOLD && session.told.insert((*note).to_owned()));
+    }
     let odd = odd.into_iter().map(|note| format!("the server sent a message that is odd: {note}"));
     for text in window.notes.iter().cloned().chain(odd) {
         let log = Log { from: LogFrom::Engine, session: Some(session.name.clone()), step: Some(step.clone()), text };

@@ -16,6 +16,9 @@ use std::task::Poll;
 use std::time::Duration;
 use tokio::time::Instant;
 
+/// How long a server that closed its stdin may take to end, so that the exit can be told.
+const ENDING: Duration = Duration::from_secs(1);
+
 /// What an exchange hears.
 enum Heard {
     Incoming(Incoming),
@@ -151,7 +154,16 @@ impl Exchange<'_> {
         match sent {
             Sent::Whole(ticket) => call.http.ticket = (ticket > 0).then_some(ticket),
             // A closed pipe shows in what the server did next: its exit is awaited like an answer.
-            Sent::Failed(error) => call.window.note(format!("the line could not be sent whole: {error}")),
+            Sent::Failed(error) => {
+                call.window.note(format!("the line could not be sent whole: {error}"));
+                let asks = !matches!(call.line.awaits, Awaits::Nothing) && !call.until_exit;
+                let patience = deadline.min(Instant::now() + ENDING);
+                if asks && error.kind() == io::ErrorKind::BrokenPipe && self.outlives(patience).await {
+                    self.session.broken = true;
+                    self.calls[at].end = Some(End::StdinClosed);
+                    return;
+                }
+            }
             Sent::Late => {
                 call.end = Some(End::NotSent);
                 return;
@@ -160,9 +172,16 @@ impl Exchange<'_> {
             Sent::Signal => return,
         }
         // Over HTTP even a notification is answered, with a status.
+        let call = &mut self.calls[at];
         if call.line.awaits == Awaits::Nothing && !over_http && !call.until_exit && !call.hopes_for_silence {
             call.end = Some(End::Done);
         }
+    }
+
+    /// Whether the process lives on until then.
+    async fn outlives(&mut self, patience: Instant) -> bool {
+        let Some(process) = self.session.connection.transport.process() else { return false };
+        tokio::time::timeout_at(patience, process.child().wait()).await.is_err()
     }
 
     fn next_deadline(&self) -> Option<Instant> {
@@ -225,6 +244,7 @@ impl Exchange<'_> {
             }
             call.took = call.age();
             call.end = Some(End::TimedOut);
+            call.window.unfinished = self.session.connection.transport.unfinished();
             let Awaits::Answer { id, .. } = &call.line.awaits else { continue };
             if call.answer.is_some() || id.is_null() {
                 continue;

@@ -62,7 +62,7 @@ impl Exchange<'_> {
         if matches!(message.kind, Kind::Notification { .. }) {
             return self.hear_notification(message).await;
         }
-        let is_late = message.id().is_some_and(|id| self.session.connection.overdue.contains(id));
+        let is_late = message.id().is_some_and(|id| self.session.connection.is_overdue(id));
         let takes = |call: &Call| call.awaits(&message) && !(is_late && call.line.awaits == Awaits::AnyAnswer);
         let Some(at) = self.calls.iter().position(takes) else {
             self.note_stray(&message);
@@ -174,13 +174,11 @@ impl Exchange<'_> {
             return self.window().note(note);
         }
         let Kind::Response { id, .. } = &message.kind else { return };
-        let late = self.session.connection.overdue.iter().position(|overdue| overdue == id);
-        let note = match late {
-            Some(_) => format!("a late answer came: to id {id}, which had timed out"),
-            None => {
-                self.window().stray = Some(id.clone());
-                format!("an answer came that nobody awaits: to id {id}")
-            }
+        let note = if self.session.connection.is_overdue(id) {
+            format!("a late answer came: to id {id}, which had timed out")
+        } else {
+            self.window().stray = Some(id.clone());
+            format!("an answer came that nobody awaits: to id {id}")
         };
         self.window().note(note);
     }

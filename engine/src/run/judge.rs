@@ -224,7 +224,10 @@ impl Judge<'_> {
                 Some(text) => format!("the answer is a result: {}", short(&text)),
                 None => "the answer is a result, not an error".to_owned(),
             }),
-            Field::Error | Field::ExitCode | Field::Task => None,
+            Field::ExitCode => outcome
+                .signal
+                .map(|exit| format!("{exit} ended the process, so it has no exit code: `exitCode: null` expects that")),
+            Field::Error | Field::Task => None,
             Field::Http if actual.is_none() => Some("this server is not spoken to over HTTP".to_owned()),
             Field::Http => None,
             Field::IsError => outcome.in_words().or_else(|| {

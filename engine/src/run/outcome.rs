@@ -2,6 +2,7 @@
 
 use super::call::Unfit;
 use super::window::Window;
+use crate::child::Exit;
 use crate::mcp::message::{Kind, Malformed, Message};
 use crate::mcp::transport::http::outcome::Ended;
 use crate::source::Json;
@@ -20,6 +21,8 @@ pub(super) struct Outcome<'a> {
     pub(super) took: Duration,
     /// The exit code, when the exit was awaited; `null` when a signal ended the process.
     pub(super) exit_code: Option<Json>,
+    /// How the process ended, when a signal did it and the exit was awaited.
+    pub(super) signal: Option<Exit>,
     /// The answer over HTTP.
     pub(super) ended: Option<&'a Ended>,
     /// The same as [one value](Outcome::http).
@@ -62,6 +65,7 @@ impl<'a> Outcome<'a> {
             window,
             took: Duration::ZERO,
             exit_code: None,
+            signal: None,
             token: None,
             task: None,
             ended: None,

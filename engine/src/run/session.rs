@@ -9,14 +9,14 @@ use super::window::{Window, params};
 use crate::mcp::cassette::Reel;
 use crate::mcp::connection::{Connection, Witness};
 use crate::mcp::lifecycle::{self, Introduction};
-use crate::mcp::message::Message;
+use crate::mcp::message::{Kind, Message};
 use crate::mcp::transport::Closed;
 use crate::plan::FilePlan;
 use crate::plan::scope::Moment;
 use crate::source::Json;
 use crate::suite::Respond;
 use crate::suite::server::{Server, Tmp};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -44,6 +44,10 @@ pub(super) struct Session {
     pub(super) secrets: Vec<String>,
     /// Rings when a step has waited long enough.
     pub(super) alarm: Alarm,
+    /// The revision that was agreed on.
+    pub(super) revision: Option<String>,
+    /// What was told of odd messages in steps that passed: once is enough.
+    pub(super) told: HashSet<String>,
     /// The subscriptions of the modern era: to what, and under which id.
     pub(super) listening: Vec<(String, Json)>,
     tmp: Tmp,
@@ -95,6 +99,7 @@ impl Session {
         match begun {
             Ok(mut introduction) => {
                 introduction.notes.append(&mut window.notes);
+                session.revision.clone_from(&introduction.protocol_version);
                 session.secrets = window.secrets;
                 Ok((session, introduction))
             }
@@ -104,8 +109,11 @@ impl Session {
                 if started && std::env::current_dir().is_ok_and(|ours| ours != session.server.cwd) {
                     how.push_str(&format!(" in `{}`", session.server.cwd.display()));
                 }
-                let seen = window.suspicion().into_iter().chain(session.server.missing_script());
-                let fault = seen.fold(fault, Fault::hint).hint(how);
+                window.unfinished = session.connection.transport.unfinished();
+                // What was seen says more than what may be the case in general.
+                let seen = unheard(&window).into_iter().chain(session.server.missing_script());
+                let hints = seen.chain(fault.hints).chain([how]).collect();
+                let fault = Fault { hints, ..fault };
                 session.connection.close(true, &mut window).await;
                 Err(Box::new(Failed { fault, window }))
             }
@@ -127,6 +135,8 @@ impl Session {
             output_schemas: None,
             secrets: Vec::new(),
             alarm: Alarm::default(),
+            revision: None,
+            told: HashSet::new(),
             listening: Vec::new(),
             tmp,
         })
@@ -184,7 +194,14 @@ impl Witness for Start<'_> {
     }
 
     fn received(&mut self, message: Message) {
+        if let Kind::Response { id, .. } = &message.kind {
+            self.window.stray.get_or_insert_with(|| id.clone());
+        }
         self.window.received(Rc::new(message));
+    }
+
+    fn answered(&mut self, answer: &Message) {
+        self.window.received(Rc::new(answer.clone()));
     }
 
     fn noise(&mut self, line: String) {
@@ -244,6 +261,20 @@ impl Witness for Window {
     fn secret(&mut self, value: String) {
         self.secrets.push(value);
     }
+}
+
+/// What came instead of the answer to the handshake, and may have been meant as it.
+fn unheard(window: &Window) -> Option<String> {
+    let nameless = || {
+        Some(format!("the server sent an error that names no request: {}", window.received_errors_without_id().next()?))
+    };
+    let stray = || {
+        let id = window.stray.as_ref()?;
+        Some(format!(
+            "an answer came to id {id}, which nobody asked with: ids may be text, and an answer has that of its request"
+        ))
+    };
+    window.suspicion().or_else(nameless).or_else(stray)
 }
 
 /// What answers a server while it starts.

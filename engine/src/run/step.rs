@@ -227,5 +227,5 @@ fn overdue_id(action: &Action, session: &Session) -> Option<Json> {
         Action::Raw(node) => serde_json::from_str::<Json>(&text_of(node)).ok()?.get_mut("id")?.take(),
         _ => return None,
     };
-    overdue.contains(&id).then_some(id)
+    session.connection.is_overdue(&id).then_some(id)
 }

@@ -1,7 +1,7 @@
 //! What belongs to one step: every message, noise line and stderr byte that was read while it was open.
 
 use crate::event::Direction;
-use crate::mcp::message::{Kind, Message, broken};
+use crate::mcp::message::{Kind, Message, broken, is_misplaced};
 use crate::source::Json;
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -28,6 +28,8 @@ pub(super) struct Window {
     pub(super) dropped: usize,
     /// A line came that was too long to be read.
     pub(super) oversize: bool,
+    /// What may be wrong with a line whose end has not come.
+    pub(super) unfinished: Option<String>,
     /// The id of an answer that nobody awaits.
     pub(super) stray: Option<Json>,
     /// Things worth knowing that are no failure.
@@ -155,7 +157,18 @@ impl Window {
 
     /// Why the answer that did not come may have come and not been readable.
     pub(super) fn suspicion(&self) -> Option<String> {
-        self.noise_lines().find_map(broken)
+        let misplaced = || {
+            let found = self.stderr.lines().any(is_misplaced);
+            found.then(|| "a message stands on stderr: messages belong on stdout, and logs on stderr".to_owned())
+        };
+        let invalid = || {
+            let why = self.received_messages().find_map(|message| match &message.kind {
+                Kind::Invalid { id: None, why } => Some(why),
+                _ => None,
+            })?;
+            Some(format!("a message came that no client can use: {why}"))
+        };
+        self.noise_lines().find_map(broken).or_else(invalid).or_else(|| self.unfinished.clone()).or_else(misplaced)
     }
 
     /// Everything that crossed the pipe, in order.

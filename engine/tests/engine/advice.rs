@@ -30,6 +30,130 @@ fn an_answer_that_came_and_could_not_be_read_is_told() {
     assert!(said.stdout.contains("a line on stdout ends in the middle of a message"), "{}", said.stdout);
 }
 
+/// A server in the shell: `init` is its answer to `initialize`, `rest` what it does from the first request on.
+fn shell(init: &str, rest: &str) -> String {
+    let introduced = r#""protocolVersion":"2025-06-18","capabilities":{},"serverInfo":{"name":"shell","version":"1"}"#;
+    let init = init.replace("INTRODUCED", introduced);
+    let pong = r#"{"jsonrpc":"2.0","id":"mcptest-2","result":{}}"#;
+    format!("read a; {init}; read a; read a; echo '{pong}'; read a; {rest}; cat > /dev/null")
+}
+
+#[test]
+fn a_message_that_is_framed_as_elsewhere_is_told() {
+    let start = r#"echo '{"jsonrpc":"2.0","id":"mcptest-1","result":{INTRODUCED}}'"#;
+    let no_end = r#"printf '{"jsonrpc":"2.0","id":"mcptest-1","result":{INTRODUCED}}'"#;
+    for (server, code, advice) in [
+        (shell(no_end, ":"), 3, "what came last on stdout has no newline at its end: `{\"jsonrpc\""),
+        (shell(start, r#"printf '{"jsonrpc":"2.0","id":"mcptest-3","result":{}}'"#), 1, "has no newline at its end"),
+        (shell(start, r#"printf '{"jsonrpc":"2.0","id":"mcptest-3","result":{}}\r'"#), 1, "ends with `\\r` alone"),
+        (shell(start, r#"printf 'Content-Length: 46\r\n\r\n{"jsonrpc":"2.0"'"#), 1, "MCP has no headers"),
+        (shell(start, r#"echo '{"jsonrpc":"2.0","id":"mcptest-3","result":{}}' >&2"#), 1, "a message stands on stderr"),
+    ] {
+        let place = Place::new();
+        place.write("a.test.mcp.yml", ONE);
+        let args = ["run", "--timeout", "400ms", "--startup-timeout", "10s", "--", "sh", "-c", &server];
+        let args =
+            if code == 3 { [&["run", "--startup-timeout", "400ms"], &args[5..]].concat() } else { args.to_vec() };
+        let said = place.mcptest(&args);
+        assert_eq!(said.code, code, "{server}: {}", said.stdout);
+        let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(advice) && !text.contains("raise `timeout`"), "{server}: {}", said.stdout);
+    }
+}
+
+#[test]
+fn an_answer_to_the_handshake_that_is_none_comes_first_among_the_hints() {
+    for (answer, advice) in [
+        (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, "hint an answer came to id 1, which nobody asked with"),
+        (r#"{"jsonrpc":"2.0","result":{}}"#, "hint a message came that no client can use: a `result` without `id`"),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"id must be a number"}}"#,
+            "hint the server sent an error that names no request: ",
+        ),
+    ] {
+        let place = Place::new();
+        place.write("a.test.mcp.yml", ONE);
+        let server = format!("echo '{answer}'; cat > /dev/null");
+        let said = place.mcptest(&["run", "--startup-timeout", "400ms", "--", "sh", "-c", &server]);
+        let text = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        let hints = [text.find(advice), text.find("hint a slow server needs")];
+        assert!(said.code == 3 && hints[0].is_some() && hints[0] < hints[1], "{}", said.stdout);
+    }
+}
+
+#[test]
+fn a_server_that_closes_its_stdin_is_not_waited_for() {
+    let start = r#"echo '{"jsonrpc":"2.0","id":"mcptest-1","result":{INTRODUCED}}'"#;
+    let closes = r#"exec < /dev/null; echo '{"jsonrpc":"2.0","id":"mcptest-3","result":{}}'; exec sleep 600"#;
+    let place = Place::new();
+    place.write("mcptest.yml", &format!("command: [sh, -c, {:?}]\nshutdownTimeout: 100ms\n", shell(start, closes)));
+    let suite = "tests:\n  - { it: one, ping: true }\n  - { it: two, ping: true, timeout: 600s }\n  - { it: three, ping: true, timeout: 600s }\n";
+    place.write("a.test.mcp.yml", suite);
+    let (code, report) = place.report(&[]);
+    let expected = ["one: passed", "two: faulted (connection_lost)", "three: faulted (connection_lost)"];
+    assert_eq!((code, verdicts(&report)), (1, expected.map(str::to_owned).to_vec()));
+}
+
+#[test]
+fn what_other_clients_need_of_the_handshake_is_noted() {
+    let place = Place::new();
+    place.write("a.test.mcp.yml", ONE);
+    let start = r#"echo '{"jsonrpc":"2.0","id":"mcptest-1","result":{"protocolVersion":"2025-06-18"}}'"#;
+    let pong = r#"echo '{"jsonrpc":"2.0","id":"mcptest-3","result":{}}'"#;
+    let said = place.mcptest(&["run", "--", "sh", "-c", &shell(start, pong)]);
+    let told = |part: &str| said.stdout.contains(part);
+    assert!(said.code == 0 && told("has no `capabilities`") && told("has no `serverInfo`"), "{}", said.stdout);
+}
+
+#[test]
+fn what_the_handshake_was_answered_is_shown() {
+    let place = Place::with_fixture(&["--bad-version", "1900-01-01"], ONE);
+    let said = place.mcptest(&["run"]);
+    let answers = said.stdout.matches("← {").count();
+    assert!(said.code == 3 && answers == 1 && said.stdout.contains("\"1900-01-01\""), "{}", said.stdout);
+}
+
+#[test]
+fn a_server_that_ends_in_peace_at_its_start_is_told_so() {
+    let place = Place::new();
+    place.write("a.test.mcp.yml", ONE);
+    let said = place.mcptest(&["run", "--", "true"]);
+    assert!(said.code == 3 && said.stdout.contains("it ended by itself and without an error"), "{}", said.stdout);
+}
+
+#[test]
+fn what_is_odd_is_told_of_tests_that_pass_too_and_once() {
+    let suite = r#"
+tests:
+  - { it: one, request: { id: 7, method: tools/call, params: { name: noise, arguments: { text: '{"id":7,"result":{}}' } } }, expect: { result: {} } }
+  - { it: two, request: { id: 8, method: tools/call, params: { name: noise, arguments: { text: '{"id":8,"result":{}}' } } }, expect: { result: {} } }
+"#;
+    let said = Place::with_fixture(&[], suite).mcptest(&["run"]);
+    assert_eq!(said.code, 0, "{}", said.stdout);
+    let odd = "note: the server sent a message that is odd: without `jsonrpc`";
+    assert_eq!(said.stdout.matches(odd).count(), 1, "{}", said.stdout);
+}
+
+#[test]
+fn batches_are_odd_where_the_revision_has_none() {
+    for (revision, times) in [("2025-03-26", 0), ("2025-06-18", 1)] {
+        let place = Place::with_config(&["--batch"], &format!("protocol: {revision}\n"), ECHO);
+        let said = place.mcptest(&["run"]);
+        assert_eq!(said.code, 0, "{}", said.stdout);
+        assert_eq!(said.stdout.matches("odd: sent in a batch").count(), times, "{}", said.stdout);
+    }
+}
+
+#[test]
+fn a_signal_is_no_exit_code() {
+    let suite = "tests:\n  - { it: is killed, close: kill, expect: { exitCode: 0 } }\n";
+    let said = Place::with_fixture(&[], suite).mcptest(&["run"]);
+    let told = said.stdout.contains("signal 9 (SIGKILL) ended the process, so it has no exit code");
+    assert!(said.code == 1 && told, "{}", said.stdout);
+    let suite = suite.replace("exitCode: 0", "exitCode: null");
+    assert_eq!(Place::with_fixture(&[], &suite).mcptest(&["run"]).code, 0);
+}
+
 #[test]
 fn json_that_is_no_message_is_noise() {
     let suite = r#"

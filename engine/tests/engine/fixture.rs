@@ -96,6 +96,37 @@ fn a_late_answer_is_not_mistaken_for_the_next() {
 }
 
 #[test]
+fn a_fixture_that_cannot_be_copied_holds_nothing_up() {
+    let faulted = ["echoes: faulted (start_failed)", "goes on: faulted (start_failed)"];
+    let place = Place::with_config(&[], "fixture: data\n", ECHO);
+    place.write("data/a.txt", "a");
+    let made = std::process::Command::new("mkfifo").arg(place.path("data/pipe")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    let (code, report) = place.report(&[]);
+    assert_eq!((code, verdicts(&report)), (3, faulted.map(str::to_owned).to_vec()));
+    assert!(messages(&report)[0].ends_with("`pipe` is a pipe, a socket or a device"), "{report:#}");
+    // A folder that is copied into itself never ends.
+    let place = Place::with_config(&[], "fixture: data\n", ECHO);
+    place.write("data/tmp/a.txt", "a");
+    let mut command = place.command(&["run", "--json"]);
+    let said = crate::kit::said(command.env("TMPDIR", place.path("data/tmp")).output().expect("it runs"));
+    assert!(said.code == 3 && said.stdout.contains("lies inside of it"), "{}{}", said.stdout, said.stderr);
+}
+
+#[test]
+fn a_whole_number_is_one_id_however_it_is_written() {
+    let call = |it: &str, id: &str, theirs: &str| {
+        format!(
+            "  - {{ it: {it}, request: {{ id: {id}, method: tools/call, params: {{ name: noise, arguments: {{ text: '{{\"jsonrpc\":\"2.0\",\"id\":{theirs},\"result\":{{}}}}' }} }} }}, expect: {{ result: {{}} }} }}\n"
+        )
+    };
+    let same = [call("point", "7", "7.0"), call("exponent", "300", "3e2")].concat();
+    let other = [call("text", "8", "\"8\""), call("above 2^53", "9007199254740993", "9007199254740992.0")].concat();
+    let expected = ["point: passed", "exponent: passed", "text: failed", "above 2^53: failed"];
+    check(&[], QUICK, &format!("tests:\n{same}{other}"), 1, &expected);
+}
+
+#[test]
 fn a_late_answer_is_none_to_a_notification() {
     let suite = "tools:\n  - { it: waits too short, tool: echo, args: { message: a }, timeout: 100ms }\n  - { it: is left alone, notify: { method: notifications/nothing }, expect: { no-response: true } }\n";
     check(&["--late", "400"], QUICK, suite, 1, &["waits too short: faulted (timeout)", "is left alone: passed"]);

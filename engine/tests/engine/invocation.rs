@@ -97,6 +97,30 @@ fn reports_go_into_files_beside_the_human_one() {
 }
 
 #[test]
+fn nothing_that_is_read_is_written_over() {
+    let place = Place::with_fixture(&[], ONE);
+    place.write("other.yml", ONE);
+    let config = place.read("mcptest.yml");
+    for args in [
+        &["--junit", "suite.test.mcp.yml"][..],
+        &["--reporter", "json=mcptest.yml"],
+        &["other.yml", "--junit", "./other.yml"],
+        &["--record", "suite.test.mcp.yml"],
+        &["--junit", "new.test.mcp.yml"],
+        &["other.yml", "--env-file", "vars", "--reporter", "ndjson=vars"],
+    ] {
+        place.write("vars", "A=1\n");
+        let said = place.mcptest(&[&["run"], args].concat());
+        assert_eq!(said.code, 2, "{args:?}: {}", said.stderr);
+        assert!(said.stderr.contains("would replace what a run reads"), "{args:?}: {}", said.stderr);
+    }
+    assert_eq!((place.read("suite.test.mcp.yml"), place.read("other.yml")), (ONE.to_owned(), ONE.to_owned()));
+    assert_eq!((place.read("mcptest.yml"), place.read("vars")), (config, "A=1\n".to_owned()));
+    assert_eq!(place.read("pids"), "");
+    assert!(!place.path("new.test.mcp.yml").exists());
+}
+
+#[test]
 fn secrets_reach_no_report() {
     let canary = "s3cr3t-canary-value";
     let suite = "tools:\n  - { it: leaks, tool: stderr, args: { text: '${env:TOKEN}' }, expect: { text: other, stderr: toBeEmpty } }\n";

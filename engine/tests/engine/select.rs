@@ -18,6 +18,14 @@ fn filters_choose_by_name_and_tag() {
 }
 
 #[test]
+fn filters_choose_rows_by_the_name_that_reports_show() {
+    let suite = "tools:\n  - { it: 'echoes ${word}', each: [{ word: one }, { word: two }], tool: echo, args: { message: '${word}' } }\n";
+    assert_eq!(verdicts_of(suite, &["--filter", "echoes two"]).1, ["echoes two: passed"]);
+    assert_eq!(verdicts_of(suite, &["--filter", "/^echoes (one|three)$/"]).1, ["echoes one: passed"]);
+    assert_eq!(verdicts_of(suite, &["--filter", "[2]"]).1, ["echoes two: passed"]);
+}
+
+#[test]
 fn nothing_selected_is_exit_7_unless_that_is_fine() {
     let place = Place::with_fixture(&[], THREE);
     let said = place.mcptest(&["run", "--filter", "nothing like it"]);

@@ -15,6 +15,10 @@ use tokio::time::{Instant, timeout_at};
 /// How long a server that closed its stdout may take to end by itself, so that the exit can be told.
 const ENDING: Duration = Duration::from_millis(200);
 
+/// Why a server may end at its start that nothing is wrong with.
+const IN_PEACE: &str =
+    "it ended by itself and without an error: a server answers until its input ends, and in the foreground";
+
 impl Connection {
     /// Asks the server one thing and awaits the answer, a result or an error.
     ///
@@ -83,12 +87,14 @@ impl Connection {
             }
             Some(answer) => Ok(answer),
             None => {
+                let unfinished = self.transport.unfinished();
                 self.overdue.push(id.clone());
                 if !self.abandon(&id) {
                     let patience = Instant::now() + HURRIED;
                     let _ = timeout_at(patience, self.send(&lifecycle::cancelled(&id, "timeout"), witness)).await;
                 }
-                Err(Fault::new(Code::Timeout, format!("no answer to `{method}` within {}", plain(timeout))))
+                let fault = Fault::new(Code::Timeout, format!("no answer to `{method}` within {}", plain(timeout)));
+                Err(unfinished.into_iter().fold(fault, Fault::hint))
             }
         }
     }
@@ -130,6 +136,7 @@ impl Connection {
                     if !matches!(message.kind, Kind::Request { .. })
                         && message.id().is_some_and(|its| ids.contains(&its) || (refused && its.is_null())) =>
                 {
+                    witness.answered(&message);
                     return Ok(Some(message));
                 }
                 Incoming::Head { ticket, head } if Some(ticket) == ours => {
@@ -195,7 +202,8 @@ impl Lost {
     pub(super) fn early_at(self, method: &str) -> Fault {
         match self {
             Lost::Exited(exit) => {
-                Fault::new(Code::StartFailed, format!("the server ended before it was ready ({exit})"))
+                let fault = Fault::new(Code::StartFailed, format!("the server ended before it was ready ({exit})"));
+                if exit.code == Some(0) { fault.hint(IN_PEACE) } else { fault }
             }
             Lost::Closed => Fault::new(Code::StartFailed, "the server closed its stdout before it was ready"),
             Lost::Failed(fault) => *fault,

@@ -26,8 +26,7 @@ const PROBE: Duration = Duration::from_millis(1500);
 const MOST_STARTUP: usize = 1024 * 1024;
 
 /// What a refusal of `initialize` may mean.
-const NO_INITIALIZE: &str =
-    "a server of the modern era has no `initialize`: `protocol: auto` finds that out, and so does `--protocol auto`";
+const NO_INITIALIZE: &str = "a server of the modern era has no `initialize`: `protocol: auto` in the config finds that out, and so does `--protocol auto` of `call` and `discover`";
 
 /// What became of the probe.
 enum Probed {

@@ -104,6 +104,11 @@ impl Stdio {
         self.inbox.stdout_open()
     }
 
+    /// The beginning of a line on stdout whose end has not come.
+    pub fn unfinished(&self) -> &[u8] {
+        self.inbox.unfinished()
+    }
+
     /// Ends the server's input.
     pub fn close_stdin(&mut self) {
         if self.stdin.is_some() {

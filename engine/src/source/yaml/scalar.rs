@@ -143,6 +143,10 @@ pub(super) fn explain(info: &str, text: &str, at: usize) -> (String, Option<Stri
             .to_owned()
     } else if info.contains("':' may not precede") {
         "within `{…}` and `[…]`, text that holds a bracket goes in quotes, as in `\"match:[a-z]+\"`".to_owned()
+    } else if info.contains("unprintable") && rest.starts_with('\0') {
+        "there is a NUL byte: if the file is UTF-16, save it as UTF-8".to_owned()
+    } else if info.contains("unprintable") {
+        "a control character is written as an escape in double quotes, as in `\"\\x07\"`".to_owned()
     } else if info.contains("tab") {
         "YAML indents with spaces".to_owned()
     } else if info.contains("unknown anchor") {

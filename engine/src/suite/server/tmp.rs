@@ -26,7 +26,7 @@ impl Tmp {
             problem("cannot make a temporary directory", error).hint("`TMPDIR` in the environment says where")
         })?;
         if let Some(fixture) = &server.fixture {
-            copy_folder(fixture, folder.path())
+            copy_fixture(fixture, folder.path())
                 .map_err(|error| problem(&format!("cannot copy the fixture `{}`", fixture.display()), error))?;
         }
         let text = folder.path().to_string_lossy().into();
@@ -61,6 +61,13 @@ fn fresh_folder() -> io::Result<TempDir> {
     }
 }
 
+fn copy_fixture(from: &Path, to: &Path) -> io::Result<()> {
+    if to.canonicalize()?.starts_with(from.canonicalize()?) {
+        return Err(io::Error::other(format!("`${{tmp}}` lies inside of it, in `{}`", to.display())));
+    }
+    copy_folder(from, to)
+}
+
 fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
@@ -71,8 +78,13 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
             copy_folder(&entry.path(), &target)?;
         } else if kind.is_symlink() {
             std::os::unix::fs::symlink(std::fs::read_link(entry.path())?, &target)?;
-        } else {
+        } else if kind.is_file() {
             std::fs::copy(entry.path(), &target)?;
+        } else {
+            // To open a pipe that nobody writes to would take for ever.
+            let name = entry.path();
+            let name = name.strip_prefix(from).unwrap_or(&name).display();
+            return Err(io::Error::other(format!("`{name}` is a pipe, a socket or a device")));
         }
     }
     Ok(())

@@ -64,6 +64,11 @@ impl Inbox {
         self.queued_bytes
     }
 
+    /// The beginning of a line on stdout whose end has not come.
+    pub(super) fn unfinished(&self) -> &[u8] {
+        self.framer.head()
+    }
+
     pub(super) fn stdout_open(&self) -> bool {
         self.stdout.is_some()
     }
