@@ -54,6 +54,11 @@ fn answer(mut stream: TcpStream, careful: bool) -> std::io::Result<()> {
         "busy" if !enough() => return write(&mut stream, "503 Service Unavailable", ""),
         "broken" if !enough() => return Ok(()),
         "down" => return write(&mut stream, "500 Internal Server Error", "no"),
+        "ill" if !enough() => {
+            let error = serde_json::json!({ "code": -32603, "message": "not now" });
+            let answer = serde_json::json!({ "jsonrpc": "2.0", "id": message["id"], "error": error });
+            return write(&mut stream, "500 Internal Server Error", &answer.to_string());
+        }
         "forgotten" if STARTS.load(Ordering::SeqCst) < 2 => {
             let error = serde_json::json!({ "code": -32600, "message": "Session not found" });
             let answer = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error });
@@ -66,7 +71,7 @@ fn answer(mut stream: TcpStream, careful: bool) -> std::io::Result<()> {
             let answer = serde_json::json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
             return write(&mut stream, "200 OK", &answer.to_string());
         }
-        "busy" | "broken" | "forgotten" => {
+        "busy" | "broken" | "ill" | "forgotten" => {
             let result = serde_json::json!({ "content": [], "structuredContent": { "pass": true } });
             let answer = serde_json::json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
             return write(&mut stream, "200 OK", &answer.to_string());

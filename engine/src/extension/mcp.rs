@@ -6,6 +6,7 @@
 mod client;
 mod probe;
 mod result;
+mod trouble;
 
 use super::fault::{Code, Fault};
 use super::hurry::Hurry;

@@ -111,9 +111,7 @@ impl Process {
             let fault = Fault::new(Code::LaunchFailed, name, format!("plugin `{name}` could not be started: {error}"));
             match error {
                 // Its hint is about the config of a server.
-                SpawnError::Cwd { .. } => {
-                    fault.hint("a relative `working_dir` is taken against the folder of the `plugin.toml`")
-                }
+                SpawnError::Cwd { .. } => fault.hint(words::WORKING_DIR),
                 error => error.hints().into_iter().fold(fault, Fault::hint),
             }
         })
@@ -165,11 +163,10 @@ impl Process {
         match trouble {
             Trouble::Late { .. } if self.hurry.is_on() => words::interrupted(name, call),
             Trouble::Late { deaf: true, .. } => {
-                let message = words::late(name, call, self.timeout).message;
-                Fault::new(Code::Timeout, name, message).hint("it has closed its stdin: a plugin reads it to its end")
+                words::late(name, call, self.timeout, "it has closed its stdin: a plugin reads it to its end")
             }
             Trouble::Late { half, .. } if !half.is_empty() => words::unended(name, call, self.timeout, &half),
-            Trouble::Late { .. } => words::late(name, call, self.timeout),
+            Trouble::Late { .. } => words::unflushed(name, call, self.timeout),
             Trouble::Bad { code, why, raw } => words::malformed(name, call, code, &why, &raw),
             Trouble::Ended { exit, half } => {
                 let what = match exit {

@@ -17,6 +17,7 @@ use super::transport::stdio::Stdio;
 use super::transport::{Closed, Incoming, Transport};
 use crate::child::Exit;
 use crate::source::Json;
+use hyper::StatusCode;
 use serde_json::{Map, json};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -71,8 +72,8 @@ pub struct Connection {
     pub exit: Option<Exit>,
     /// Requests that timed out: their answers may still come.
     pub overdue: Vec<Json>,
-    /// Whether the last request was answered with a 404, as by a server that has lost the session.
-    pub not_found: bool,
+    /// The status that the last request had over HTTP, if it had one.
+    pub status: Option<StatusCode>,
     target: Target,
     modern: Option<Modern>,
     last_id: u64,
@@ -112,15 +113,7 @@ impl Connection {
             }
             None => Connection::reach(&target)?,
         };
-        Ok(Connection {
-            transport,
-            exit: None,
-            overdue: Vec::new(),
-            not_found: false,
-            target,
-            modern: None,
-            last_id: 0,
-        })
+        Ok(Connection { transport, exit: None, overdue: Vec::new(), status: None, target, modern: None, last_id: 0 })
     }
 
     fn reach(target: &Target) -> Result<Transport, Fault> {

@@ -194,6 +194,29 @@ fn a_server_that_crashed_is_started_again_and_that_is_told() {
 }
 
 #[test]
+fn a_server_that_never_gets_up_is_not_started_for_ever() {
+    let place = place("mcp_stdio", &["pass"; 7], false);
+    let manifest = place.read("plugin.toml");
+    let head = manifest.split("command = ").next().expect("a head");
+    place.write("plugin.toml", &format!("{head}command = [\"sh\", \"-c\", \"echo up >> starts; exit 3\"]\n"));
+    let report = report(&place);
+    assert!(verdicts(&report).iter().all(|verdict| verdict.ends_with("faulted (crashed)")), "{report:#}");
+    assert_eq!(place.read("starts").lines().count(), 5, "{report:#}");
+    assert_eq!(report.to_string().matches("it ended in 5 starts in a row").count(), 2, "the two last ones: {report:#}");
+}
+
+#[test]
+fn what_is_said_of_a_slow_or_lost_server_fits_how_it_is_reached() {
+    let place = place("mcp_http", &["{ do: late, ms: 3300 }"], true);
+    let report = report(&place).to_string();
+    assert!(report.contains("raise `timeout_sec`") && !report.contains("stdout"), "{report}");
+    let place = self::place("mcp_stdio", &["pass"], false);
+    place.write("plugin.toml", &format!("{}working_dir = \"nowhere\"\n", place.read("plugin.toml")));
+    let report = self::report(&place).to_string();
+    assert!(report.contains("a relative `working_dir`") && !report.contains("`cwd`"), "{report}");
+}
+
+#[test]
 fn a_server_is_started_as_its_manifest_says() {
     let place = place("mcp_stdio", &["environment", "folder"], false);
     std::fs::create_dir(place.path("sub")).expect("a folder");
@@ -219,6 +242,8 @@ fn requests_over_http_are_tried_again_and_every_attempt_is_told() {
     for (deed, outcome, attempts) in [
         ("busy", "1: passed", 2),
         ("broken", "1: passed", 2),
+        // Whatever it says in a 5xx.
+        ("ill", "1: passed", 2),
         ("down", "1: faulted (extension_error)", 3),
         ("forbidden", "1: faulted (extension_error)", 0),
     ] {
@@ -232,7 +257,7 @@ fn requests_over_http_are_tried_again_and_every_attempt_is_told() {
             assert!(text.starts_with(&format!("bad (warn): attempt {} of 4 in ", at + 2)), "{deed}: {text}");
         }
         let (_, report) = place.report(&[]);
-        let after = if ["busy", "broken"].contains(&deed) { "1: passed" } else { outcome };
+        let after = if ["busy", "broken", "ill"].contains(&deed) { "1: passed" } else { outcome };
         assert_eq!(verdicts(&report), [after], "{deed}: {report:#}");
     }
 }
@@ -267,6 +292,12 @@ fn a_secret_is_sent_and_never_shown() {
         let report: Value = serde_json::from_str(&told.stdout).expect("a report");
         assert_eq!(crate::kit::messages(&report), [sent], "{report:#}");
         assert!(!told.stdout.contains("s3cr3t-value") && !told.stderr.contains("s3cr3t-value"));
+        let manifest = place.read("plugin.toml");
+        place.write("plugin.toml", &manifest.replace(header, "a header"));
+        let misnamed = said(place.command(&["run"]).env("PLUGIN_SECRET", "s3cr3t-value").output().expect("it runs"));
+        assert_eq!(misnamed.code, 4, "{}", misnamed.stderr);
+        assert!(misnamed.stderr.contains("`auth_header`: `a header` cannot name a header"), "{}", misnamed.stderr);
+        place.write("plugin.toml", &manifest);
         let unset = place.mcptest(&["run"]);
         assert_eq!(unset.code, 4, "{}", unset.stderr);
         assert!(unset.stderr.contains("`PLUGIN_SECRET` is not set"), "{}", unset.stderr);

@@ -1,13 +1,13 @@
 //! One MCP server, opened when it is needed and opened again when it has crashed.
 
 use super::result::{self, Outcome};
+use super::trouble;
 use crate::child::{Grace, Spawn};
 use crate::extension::fault::{Code, Fault, plain};
 use crate::extension::log::{Level, Said};
 use crate::extension::plugin::words::{self, INVALID};
 use crate::extension::{Introduced, Limits};
 use crate::mcp::connection::{Connection, HURRIED, Witness};
-use crate::mcp::fault::{Code as ServerCode, Fault as ServerFault};
 use crate::mcp::lifecycle::Introduction;
 use crate::mcp::message::{Kind, Message};
 use crate::mcp::target::Target;
@@ -20,10 +20,16 @@ use std::time::{Duration, Instant};
 
 /// The wait before the first restart, and the longest: each is twice the one before.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+/// How many starts in a row may come to nothing: a run of a thousand calls would wait for each of them.
+const STARTS: u32 = 5;
 /// How often a request over HTTP is made that a 5xx or a broken connection answers.
 const ATTEMPTS: u32 = 4;
 /// What authors do about a result that is only text.
 const STRUCTURED: &str = "a tool with an output schema has structured content: with the Python SDK, annotate what it returns (`-> list[dict]`)";
+/// What is asked last before the first call.
+pub(super) const LIST: &str = "tools/list";
+/// What later calls add to the fault.
+const LOST: &str = "that was the first fault of it";
 /// Pages of tools: more is a server that goes round in circles.
 const MOST_PAGES: usize = 100;
 
@@ -52,6 +58,8 @@ pub(super) struct Client {
     /// Crashes since the last answer, and when the next start may be.
     crashes: u32,
     not_before: Option<Instant>,
+    /// Starts since it last ran, all of which came to nothing.
+    stillborn: u32,
     /// It cannot be reached at all.
     lost: Option<Fault>,
     /// The last request may fare better a moment later.
@@ -101,6 +109,7 @@ impl Client {
             introduction: Introduction::default(),
             crashes: 0,
             not_before: None,
+            stillborn: 0,
             lost: None,
             transient: false,
             forgotten: false,
@@ -143,7 +152,7 @@ impl Client {
     /// Calls a hook.
     pub(super) async fn call(&mut self, hook: &str, arguments: &str) -> Result<String, Fault> {
         if let Some(fault) = &self.lost {
-            return Err(fault.clone().hint("that was the first fault of it"));
+            return Err(fault.clone());
         }
         self.seen = Seen::default();
         let began = Instant::now();
@@ -174,14 +183,19 @@ impl Client {
             match fault.code {
                 Code::Crashed if matches!(self.way, Way::Http(_)) => {}
                 Code::Crashed => {
+                    self.stillborn = if self.link.is_none() { self.stillborn + 1 } else { 0 };
+                    if self.stillborn == STARTS {
+                        let hint = format!("it ended in {STARTS} starts in a row, and is not started again");
+                        self.lost = Some(fault.clone().hint(hint));
+                    }
                     self.link = None;
                     let pause = BACKOFF.0.saturating_mul(1 << self.crashes.min(10)).min(BACKOFF.1);
                     self.not_before = Some(Instant::now() + pause);
                     self.crashes += 1;
                 }
-                Code::LaunchFailed | Code::HandshakeFailed => self.lost = Some(fault.clone()),
+                Code::LaunchFailed | Code::HandshakeFailed => self.lost = Some(fault.clone().hint(LOST)),
                 // It never got as far as a call.
-                Code::Timeout if self.link.is_none() => self.lost = Some(fault.clone()),
+                Code::Timeout if self.link.is_none() => self.lost = Some(fault.clone().hint(LOST)),
                 _ => {}
             }
         }
@@ -202,14 +216,15 @@ impl Client {
         let params = json!({ "name": hook, "arguments": arguments });
         self.seen.given_up.clone_from(&connection.overdue);
         let answer = connection.request("tools/call", Some(params), self.timeout, &mut self.seen).await;
-        self.forgotten = connection.not_found;
+        self.forgotten = connection.status.is_some_and(|status| status == 404);
         let answer = answer.map_err(|fault| {
             self.transient = fault.transient;
-            explain(name, hook, fault, self.timeout, self.seen.strange.take())
+            trouble::unanswered(name, &self.way, hook, fault, self.timeout, self.seen.strange.take())
         })?;
         let body =
             answer.body().map_err(|malformed| words::malformed(name, hook, INVALID, &malformed.why, &answer.raw))?;
         if let Kind::Response { is_error: true, .. } = answer.kind {
+            self.transient = is_down(connection);
             let code = body["code"].as_i64().unwrap_or_default();
             let data = body.get("data").map(Json::to_string);
             return Err(words::refused(
@@ -236,63 +251,38 @@ impl Client {
             self.said.push(Said { by: self.name.clone(), level: Level::Warn, text });
         }
         let name = self.name.clone();
-        let launch_failed = |fault: ServerFault| {
-            let start = Fault::new(Code::LaunchFailed, &name, format!("plugin `{name}` could not be started: {fault}"));
-            fault.hints.into_iter().fold(start, Fault::hint)
-        };
         let (target, startup) = match &self.way {
             Way::Stdio { spawn, startup } => (Target::command(spawn.clone()), *startup),
             Way::Http(endpoint) => (Target::url(Endpoint::clone(endpoint)), self.timeout),
         };
         let target = Target { startup_timeout: startup, ..target };
-        let mut connection = Connection::start(target).map_err(launch_failed)?;
+        let mut connection = Connection::start(target).map_err(|fault| trouble::unstarted(&name, &self.way, fault))?;
         let began = Instant::now();
         let begun = connection.begin(true, &mut self.seen).await.map(|introduction| self.introduction = introduction);
         if let Err(fault) = begun {
+            self.transient = fault.transient || is_down(&connection);
             connection.close(true, &mut self.seen).await;
-            self.transient = fault.transient;
-            return Err(match fault.code {
-                ServerCode::ConnectionLost => {
-                    Fault::new(Code::LaunchFailed, &name, format!("plugin `{name}` cannot be reached: {fault}"))
-                }
-                ServerCode::HttpError => {
-                    Fault::new(Code::HandshakeFailed, &name, format!("plugin `{name}` refused the handshake: {fault}"))
-                }
-                ServerCode::StartFailed if matches!(self.way, Way::Http(_)) => {
-                    let message = format!("plugin `{name}` cannot be reached: {fault}");
-                    let unreached = Fault::new(Code::LaunchFailed, &name, message);
-                    fault.hints.into_iter().fold(unreached, Fault::hint)
-                }
-                ServerCode::StartFailed => {
-                    Fault::new(Code::Crashed, &name, format!("plugin `{name}` ended in its handshake: {fault}"))
-                }
-                _ if began.elapsed() >= startup => {
-                    let key = if let Way::Http(_) = self.way { "timeout_sec" } else { "startup_timeout_sec" };
-                    let message = format!("plugin `{name}` did not answer the handshake within {startup:?}");
-                    let late = Fault::new(Code::Timeout, &name, message);
-                    let wrote = self.seen.strange.take().map(|line| format!("it wrote: {}", plain(&line)));
-                    wrote
-                        .into_iter()
-                        .fold(late, Fault::hint)
-                        .hint(format!("if it needs longer to start, raise `{key}` in its `plugin.toml`"))
-                }
-                _ => Fault::new(Code::HandshakeFailed, &name, format!("plugin `{name}`: {fault}")),
-            });
+            let late = (began.elapsed() >= startup).then_some(startup);
+            return Err(trouble::unopened(&name, &self.way, fault, late, self.seen.strange.take()));
         }
         let tools = self.tools(&mut connection, startup).await?;
         Ok((connection, tools))
     }
 
     async fn tools(&mut self, connection: &mut Connection, most: Duration) -> Result<Vec<String>, Fault> {
-        let (name, call) = (&self.name, "tools/list");
+        let (name, call) = (&self.name, LIST);
         let mut tools = Vec::new();
         let mut cursor: Option<Json> = None;
         for _ in 0..MOST_PAGES {
             let params = cursor.take().map(|cursor| json!({ "cursor": cursor }));
             let answer = connection.request(call, params, most, &mut self.seen).await;
-            let answer = answer.map_err(|fault| explain(name, call, fault, most, self.seen.strange.take()))?;
+            let answer = answer.map_err(|fault| {
+                self.transient = fault.transient;
+                trouble::unanswered(name, &self.way, call, fault, most, self.seen.strange.take())
+            })?;
             let body = answer.body().unwrap_or_default();
             let Some(page) = body["tools"].as_array() else {
+                self.transient = is_down(connection);
                 return Err(Fault::new(Code::HandshakeFailed, name, format!("plugin `{name}` lists no tools"))
                     .hint(format!("it answered `tools/list` with {}", plain(&answer.raw))));
             };
@@ -320,24 +310,9 @@ impl Client {
     }
 }
 
-/// What the client says of a call that came to nothing.
-fn explain(name: &Arc<str>, call: &str, fault: ServerFault, most: Duration, strange: Option<String>) -> Fault {
-    match (fault.code, strange) {
-        (ServerCode::Timeout, Some(raw)) => {
-            words::malformed(name, call, INVALID, &format!("no answer came within {most:?}, and this did"), &raw)
-        }
-        (ServerCode::Timeout, None) => words::late(name, call, most),
-        (ServerCode::HttpError, _) => {
-            Fault::new(Code::ExtensionError, name, format!("plugin `{name}` failed in `{}`: {fault}", plain(call)))
-        }
-        (ServerCode::MalformedResponse, raw) => {
-            words::malformed(name, call, INVALID, &fault.message, &raw.unwrap_or_default())
-        }
-        _ => {
-            let message = format!("plugin `{name}` is gone before it answered `{}`: {fault}", plain(call));
-            Fault::new(Code::Crashed, name, message)
-        }
-    }
+/// Whether the service answered with a 5xx, whatever it said in it.
+fn is_down(connection: &Connection) -> bool {
+    connection.status.is_some_and(|status| status.is_server_error())
 }
 
 /// Between half of a pause and the whole of it, so that many clients don't come back at once.

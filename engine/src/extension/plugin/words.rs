@@ -14,6 +14,10 @@ pub(in crate::extension) const INVALID: i64 = -32600;
 /// JSON-RPC: there is no such method.
 pub(in crate::extension) const METHOD_NOT_FOUND: i64 = -32601;
 
+/// What a folder that is not there is looked for in.
+pub(in crate::extension) const WORKING_DIR: &str =
+    "a relative `working_dir` is taken against the folder of the `plugin.toml`";
+
 /// An answer that cannot be taken, with the raw line.
 pub(in crate::extension) fn malformed(name: &Arc<str>, call: &str, code: i64, why: &str, raw: &str) -> Fault {
     let message = format!("plugin `{name}` answered `{}` with what is no answer ({code}): {why}", plain(call));
@@ -51,28 +55,43 @@ pub(in crate::extension) fn kind(value: &Json) -> &'static str {
 /// What serde says, without the line and the column: there is one line, and it is shown.
 pub(in crate::extension) fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    let said = text.split(" at line ").next().unwrap_or(&text);
-    [("i64", "a whole number"), ("u64", "a whole number"), ("a sequence", "a list")]
-        .into_iter()
-        .fold(said.to_owned(), |said, (theirs, ours)| {
-            said.replace(&format!("expected {theirs}"), &format!("expected {ours}"))
-        })
-        .replace("invalid type: sequence", "invalid type: list")
-        .replace("invalid type: map", "invalid type: object")
+    ours(text.split(" at line ").next().unwrap_or(&text))
 }
 
-/// No answer in time.
-pub(in crate::extension) fn late(name: &Arc<str>, call: &str, most: Duration) -> Fault {
+/// What serde says, in words that people know.
+pub(in crate::extension) fn ours(said: &str) -> String {
+    [
+        ("expected i64", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+        ("expected a sequence", "expected a list"),
+        ("invalid type: sequence", "invalid type: list"),
+        ("invalid type: map", "invalid type: object"),
+        ("unexpected end of hex escape", "half of a surrogate pair (a text that was cut inside of a character)"),
+        (
+            "lone leading surrogate in hex escape",
+            "half of a surrogate pair (a text that was cut inside of a character)",
+        ),
+    ]
+    .into_iter()
+    .fold(said.to_owned(), |said, (theirs, ours)| said.replace(theirs, ours))
+}
+
+/// No answer in time, and what can be done about it.
+pub(in crate::extension) fn late(name: &Arc<str>, call: &str, most: Duration, hint: &str) -> Fault {
     let message = format!("plugin `{name}` did not answer `{}` within {most:?}", plain(call));
-    Fault { took: most, ..Fault::new(Code::Timeout, name, message) }
-        .hint("it must read line by line, and flush its stdout after every answer")
+    Fault { took: most, ..Fault::new(Code::Timeout, name, message) }.hint(hint)
+}
+
+/// No answer in time from one that writes to a pipe.
+pub(in crate::extension) fn unflushed(name: &Arc<str>, call: &str, most: Duration) -> Fault {
+    late(name, call, most, "it must read line by line, and flush its stdout after every answer")
         .hint("if it needs longer, raise its `timeout` where it is named")
 }
 
 /// No answer in time, but a line that has no end yet.
 pub(in crate::extension) fn unended(name: &Arc<str>, call: &str, most: Duration, half: &str) -> Fault {
-    let fault = Fault { hints: Vec::new(), ..late(name, call, most) };
-    fault.hint(format!("it had begun a line: {}", plain(half))).hint("an answer ends with a line feed, and is flushed")
+    late(name, call, most, &format!("it had begun a line: {}", plain(half)))
+        .hint("an answer ends with a line feed, and is flushed")
 }
 
 /// The run was interrupted while it was called.

@@ -112,8 +112,10 @@ impl Registry {
             };
             let is_bearer = header.eq_ignore_ascii_case("authorization");
             let value = if is_bearer { format!("Bearer {secret}") } else { secret.clone() };
-            let of_variable = |why: String| failed(format!("{why}; it is in the environment variable `{variable}`"));
-            let (header, value) = parse_header(header, &value).map_err(of_variable)?;
+            let (header, value) = parse_header(header, &value).map_err(|why| match parse_header(header, "") {
+                Err(_) => failed(format!("`auth_header`: {why}")),
+                Ok(_) => failed(format!("{why}; it is in the environment variable `{variable}`")),
+            })?;
             endpoint.headers.insert(header, value);
             self.secrets.push(secret);
         }

@@ -119,6 +119,7 @@ impl Connection {
         deadline: Instant,
         witness: &mut dyn Witness,
     ) -> Result<Option<Message>, Lost> {
+        self.status = None;
         let mut refused = false;
         let mut closing: Option<Instant> = None;
         loop {
@@ -140,7 +141,7 @@ impl Connection {
                     return Ok(Some(message));
                 }
                 Incoming::Head { ticket, head } if Some(ticket) == ours => {
-                    self.not_found = head.status == 404;
+                    self.status = Some(head.status);
                     refused = head.status.is_client_error() || head.status.is_server_error();
                 }
                 Incoming::Ended(ended) if Some(ended.ticket) == ours && !ended.answers_elsewhere => {
