@@ -11,7 +11,7 @@ use super::{BAD_INPUT, EXTENSION, Talk, screen};
 use crate::diagnostic::Diagnostics;
 use crate::extension::registry::Options;
 use crate::extension::{Declared, Fault, Grant, Live, Registry, Role, spec};
-use crate::reporter::visible::visible;
+use crate::reporter::visible::{visible, visible_lines};
 use crate::suite::environment::Environment;
 use clap::{Args, Subcommand};
 use std::path::{Path, PathBuf};
@@ -65,8 +65,8 @@ pub(super) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct BenchArgs {
-    /// The component
-    #[arg(value_name = "FILE.wasm")]
+    /// The component, the plugin.toml or its folder, or the program
+    #[arg(value_name = "PATH")]
     file: PathBuf,
     /// Which of its matchers [default: the first]
     #[arg(long, value_name = "NAME")]
@@ -163,7 +163,9 @@ fn load(file: &Path, allow: &[String], role: Option<Role>, talk: &Talk) -> Resul
 }
 
 fn tell_fault(fault: &Fault) -> u8 {
-    screen::tell(&format!("error: {} ({})\n", visible(&fault.message), fault.code.name()));
+    // The mistakes of a manifest are shown with its lines.
+    let message: Vec<_> = visible_lines(&fault.message).collect();
+    screen::tell(&format!("error: {} ({})\n", message.join("\n  "), fault.code.name()));
     for hint in fault.all_hints() {
         screen::tell(&format!("hint: {}\n", visible(&hint)));
     }

@@ -15,7 +15,7 @@
 use super::declared::{Backend, Declared, Launch, PLUGIN_TIMEOUT, Service, TIMEOUT};
 use super::fault::{Code, Fault};
 use super::naming::quoted;
-use super::plugin;
+use super::plugin::{self, words};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -110,7 +110,8 @@ pub(super) fn read(declared: &Declared, is_ci: bool) -> Result<Declared, Fault> 
         .map_err(|error| Fault::new(Code::LaunchFailed, &name, format!("`{shown}` cannot be read: {error}")))?;
     let bad =
         |why: String| Fault::new(Code::HandshakeFailed, &name, format!("the manifest `{shown}` has a mistake: {why}"));
-    let Document { plugin: spec } = toml::from_str(&text).map_err(|error| bad(error.to_string().trim().to_owned()))?;
+    let Document { plugin: spec } =
+        toml::from_str(&text).map_err(|error| bad(words::ours(error.to_string().trim())))?;
     let folder = declared.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     let tools = spec.check().map_err(&bad)?;

@@ -99,6 +99,14 @@ fn inspect_shows_what_the_plugin_says_itself() {
         said.stdout
     );
     assert!(said.stderr.contains("it does not expose `hostile`, which is declared"), "{}", said.stderr);
+    let place = Place::new();
+    place.write("plugin.toml", "[plugin]\nid = 7\n");
+    let said = place.mcptest(&["extension", "inspect", "plugin.toml"]);
+    assert!(said.stderr.contains("\n  2 | id = 7\n"), "its lines are lines: {}", said.stderr);
+    place.write("near.py", "#!/usr/bin/env python3\n");
+    let said = place.mcptest(&["extension", "inspect", "near.py"]);
+    assert_eq!(said.code, 4, "{}", said.stderr);
+    assert!(said.stderr.contains("once it is executable: `chmod +x near.py`"), "{}", said.stderr);
     let said = author("subprocess", &["--handshake", "refuse"], &["inspect"]);
     assert_eq!(said.code, 4, "{}{}", said.stdout, said.stderr);
     assert!(said.stderr.contains("(handshake_failed)"), "{}", said.stderr);

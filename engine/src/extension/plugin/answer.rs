@@ -62,8 +62,8 @@ fn fail(message: String) -> Verdict {
 /// A reporter's result: `null`, or a list of outputs.
 pub(super) fn outputs(name: &Arc<str>, call: &str, result: &str) -> Result<Vec<Output>, Fault> {
     bounded(name, call, result, Limits::OUTPUT)?;
-    let written: Option<Vec<Object<Written>>> =
-        read(name, call, result, "a reporter returns `null` or a list of `{\"text\": …, \"name\": …}`")?;
+    let form = "a reporter returns `null` or a list of `{\"text\": …, \"name\": …}`";
+    let written: Option<Vec<Object<Written>>> = read(name, call, result, form)?;
     let written = written.unwrap_or_default().into_iter();
     Ok(written.map(|Object(Written { name, text })| Output { name, text }).collect())
 }
@@ -88,7 +88,8 @@ fn bounded(name: &Arc<str>, call: &str, result: &str, most: usize) -> Result<(),
 fn read<'a, T: Deserialize<'a>>(name: &Arc<str>, call: &str, result: &'a str, form: &str) -> Result<T, Fault> {
     serde_json::from_str(result).map_err(|error| {
         let why = match serde_json::from_str(result) {
-            Ok(Json::Object(_)) | Err(_) => words::without_place(&error),
+            // The mistake lies inside.
+            Ok(Json::Object(_) | Json::Array(_)) | Err(_) => words::without_place(&error),
             Ok(value) => format!("its result is {}", words::kind(&value)),
         };
         words::malformed(name, call, INVALID, &why, result).hint(form)
@@ -157,6 +158,10 @@ mod tests {
         ] {
             assert_eq!(outputs(bad), Err(Code::MalformedResponse), "{bad}");
         }
+        let list = super::outputs(&"r".into(), "report.observe", r#"[{"txt":"a"}]"#).unwrap_err().message;
+        assert!(list.contains("unknown field `txt`"), "a list is right, what is in it is not: {list}");
+        let half = verdict(&"near".into(), "near", r#"{"pass":false,"message":"\ud83d…"}"#).unwrap_err().message;
+        assert!(half.contains("half of a surrogate pair"), "{half}");
         assert!(suite(&"t".into(), "{}".into()).is_ok());
         assert_eq!(suite(&"t".into(), "[]".into()).unwrap_err().code, Code::MalformedResponse);
     }

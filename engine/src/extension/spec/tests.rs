@@ -164,6 +164,9 @@ fn times_are_seconds_between_one_and_a_day() {
             assert!(fault.message.contains("from 1 to 86400"), "{}", fault.message);
         }
     }
+    let text = format!("{HEAD}runtime = \"mcp_http\"\n[plugin.mcp_http]\nurl = \"http://a\"\ntimeout_sec = 1.5\n");
+    let fault = load(&text, false).expect_err("bad");
+    assert!(fault.message.contains("expected a whole number"), "{}", fault.message);
     let text =
         format!("{HEAD}runtime = \"subprocess\"\n[plugin.subprocess]\ncommand = [\"near\"]\nstartup_timeout_sec = 3\n");
     assert_eq!(code(&text), Some(Code::HandshakeFailed), "it would mean nothing");

@@ -206,8 +206,11 @@ fn recognise(bytes: &[u8], declared: &Declared, name: &Arc<str>) -> Result<(), F
     if bytes.trim_ascii_start().starts_with(b"(") {
         return Err(fault(format!("`{shown}` is WebAssembly text, and extensions are components in binary form")));
     }
-    Err(fault(format!("`{shown}` is no WebAssembly"))
-        .hint("an extension is a component: `mcptest extension new` begins one"))
+    let fault = fault(format!("`{shown}` is no WebAssembly"));
+    Err(match bytes.starts_with(b"#!") {
+        true => fault.hint(format!("a script is a plugin once it is executable: `chmod +x {shown}`")),
+        false => fault.hint("an extension is a component: `mcptest extension new` begins one"),
+    })
 }
 
 fn indices(pre: &InstancePre<super::State>, shape: &Shape, prompt: bool) -> wasmtime::Result<Indices> {
