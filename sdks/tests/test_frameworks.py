@@ -63,7 +63,7 @@ def vitest_shows(project: Path) -> tuple[str, Verdicts]:
 
 
 def cargo_shows(cargo_test) -> tuple[str, Verdicts]:
-    text = cargo_test("--test-threads=1")
+    text = cargo_test()
     found = re.findall(r"^test (.+?) +\.\.\. (ok|FAILED|ignored)(?: \((.*)\))?$", text, re.M)
     kinds = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
     # `cargo test` runs in the package's folder, from where the suite is further away.
@@ -135,6 +135,12 @@ def test_cargo(cargo_test) -> None:
     text, verdicts = cargo_shows(cargo_test)
     same(verdicts)
     golden("cargo", text)
+
+
+def test_cargo_keeps_the_order_of_the_file(cargo_test) -> None:
+    for threads in ("1", "8"):
+        text = cargo_test(f"--test-threads={threads}", SUITE="ordered")
+        assert "11 passed; 0 failed" in text, text
 
 
 def test_cargo_prints_the_commands_of_ignored_lanes(cargo_test) -> None:

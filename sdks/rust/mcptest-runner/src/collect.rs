@@ -34,11 +34,14 @@ impl Suites {
         self
     }
 
-    /// Runs the tests as the command line says, and gives the exit code: the body of `main`.
+    /// Runs the tests as the command line says, and gives the exit code: the body of `main`. They run one after the other,
+    /// in the order of their files, whatever `--test-threads` says.
     ///
     /// A file that cannot be planned ends it before any test, as code that does not compile would: no filter may hide it.
     pub fn main(self) -> ExitCode {
-        let arguments = Arguments::from_args();
+        let mut arguments = Arguments::from_args();
+        // Tests of a file may build on each other, and threads take them in no order.
+        arguments.test_threads = Some(1);
         let (mut trials, mut sessions, mut broken) = (Vec::new(), Vec::new(), false);
         for file in &self.files {
             match self.collect(file, &arguments) {
