@@ -53,6 +53,28 @@ fn a_program_is_a_matcher() {
 }
 
 #[test]
+fn it_is_told_where_the_value_stands() {
+    let place = place(&[], "", &[]);
+    let (imports, call) = (place.read("suite.test.mcp.yml"), "tool: echo, args: { message: hi }");
+    let mut suite = imports;
+    for expect in [
+        "result: { content: [{ type: text, text: { $hostile: { do: fail } } }] }",
+        "content: { $each: { $partial: { text: { $hostile: { do: fail } } } } }",
+        "content: [{ type: text, text: { $hostile: { do: internal } } }]",
+    ] {
+        suite += &format!("  - {{ it: one, {call}, expect: {{ {expect} }} }}\n");
+    }
+    place.write("suite.test.mcp.yml", &suite);
+    let (_, report) = place.report(&[]);
+    for (at, path) in ["$.result.content[0].text", "$.content[0].text", "$.content[0].text"].iter().enumerate() {
+        let failure = &report["suites"][0]["tests"][at]["failures"][0];
+        assert_eq!(failure["path"], *path, "{report:#}");
+        let told = failure["message"].as_str().expect("a message");
+        assert!(at == 2 || told.starts_with(&format!("told to fail, at `{path}` of")), "{told}");
+    }
+}
+
+#[test]
 fn it_is_named_in_three_ways() {
     let place = Place::with_fixture(&[], &suite("", &["pass", "fail"]));
     let program = "#!/bin/sh\nexec \"$FIXTURE\" \"$@\"\n".replace("$FIXTURE", &fixture_plugin());
