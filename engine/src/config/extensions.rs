@@ -37,7 +37,7 @@ fn entry(reader: &mut Reader<'_>, id: String, span: Span, value: Node, base: &Pa
     let path = fields.take("path").and_then(|given| reader.text(given));
     let sha256 = fields.take("sha256").and_then(|given| digest(reader, given));
     let allow = fields.take("allow").map(|given| grants(reader, given, base)).unwrap_or_default();
-    let timeout = fields.take("timeout").and_then(|given| reader.duration(given));
+    let timeout = fields.take("timeout").and_then(|given| reader.time_of_a_call(given));
     let isolation = fields.take("isolation").and_then(|given| reader.choice(given));
     let limits = fields.take("limits").and_then(|given| reader.fields(given.value, &EXTENSION_LIMITS));
     let limits = limits.map(|fields| self::limits(reader, fields)).unwrap_or_default();
@@ -91,6 +91,9 @@ pub(super) fn grants(reader: &mut Reader<'_>, given: Given, base: &Path) -> Vec<
             continue;
         };
         match Grant::parse(text, base) {
+            Ok(grant) if grants.contains(&grant) => {
+                reader.error(node.span, format!("the grant `{text}` stands here twice"));
+            }
             Ok(grant) => grants.push(grant),
             Err(why) => drop(reader.error(node.span, why)),
         }

@@ -41,19 +41,19 @@ pub(super) fn plugins(reader: &mut Reader<'_>, given: Option<Given>, mut all: Ve
 
 fn entry(reader: &mut Reader<'_>, key: Option<String>, span: Span, value: Node, base: &Path) -> Option<Declared> {
     if let Kind::String(file) = &value.kind {
-        let declared = Declared::spec(manifest(base, file), file.clone());
+        let declared = Declared::spec(manifest(reader, value.span, base, file), file.clone());
         return Some(Declared { id: key, place: place(reader, span), ..declared });
     }
     let mut fields = reader.fields(value, &PLUGIN)?;
-    let spec = fields.take("manifest").and_then(|given| reader.text(given));
+    let spec = fields.take("manifest").and_then(|given| Some((given.value.span, reader.text(given)?)));
     let id_place = fields.place_of("id");
     let missing = ["command", "tools"].map(|key| (key, fields.place_of(key).is_none()));
     let written = fields.take("id").and_then(|given| reader.text(given));
-    let argv = fields.take("command").and_then(|given| argv(reader, given));
+    let argv = fields.take("command").and_then(|given| argv(reader, given, base));
     let version = fields.take("protocol_version").and_then(|given| Some((given.value.span, reader.count(given)?)));
     let tools = fields.take("tools").map(|given| tools(reader, given));
     let allow = fields.take("capabilities").map(|given| grants(reader, given, base)).unwrap_or_default();
-    let timeout = fields.take("timeout").and_then(|given| reader.duration(given));
+    let timeout = fields.take("timeout").and_then(|given| reader.time_of_a_call(given));
     reader.finish(fields);
     if let (Some(key), Some(written), Some(place)) = (&key, &written, id_place)
         && key != written
@@ -64,11 +64,11 @@ fn entry(reader: &mut Reader<'_>, key: Option<String>, span: Span, value: Node, 
         reader.error(span, "a plugin needs an `id`").hints.push("`id: near`".to_owned());
         return None;
     };
-    if let Some(file) = spec {
+    if let Some((at, file)) = spec {
         if argv.is_some() || tools.is_some() {
             reader.error(span, format!("plugin `{id}` has a `manifest`, which says its command and tools"));
         }
-        let declared = Declared::spec(manifest(base, &file), file);
+        let declared = Declared::spec(manifest(reader, at, base, &file), file);
         let backend = Backend::Spec(timeout);
         return Some(Declared { id: Some(id), allow, backend, place: place(reader, span), ..declared });
     }
@@ -96,15 +96,26 @@ fn entry(reader: &mut Reader<'_>, key: Option<String>, span: Span, value: Node, 
     })
 }
 
-fn manifest(base: &Path, file: &str) -> PathBuf {
+fn manifest(reader: &mut Reader<'_>, span: Span, base: &Path, file: &str) -> PathBuf {
     let path = base.join(file);
-    spec::at(&path).unwrap_or(path)
+    spec::at(&path).unwrap_or_else(|| {
+        if path.is_file() {
+            let problem = reader.error(span, format!("`{file}` is no `{}`", spec::FILE));
+            problem
+                .hints
+                .push(format!("a program is named with what it has: `{{ command: [{file}], tools: [near] }}`"));
+        }
+        path
+    })
 }
 
 /// A program, or a program and its arguments.
-fn argv(reader: &mut Reader<'_>, given: Given) -> Option<Vec<String>> {
+fn argv(reader: &mut Reader<'_>, given: Given, base: &Path) -> Option<Vec<String>> {
     let span = given.value.span;
     let argv = reader.texts(given);
+    if !reader.is_program(&argv, base, span) {
+        return None;
+    }
     match argv.first() {
         Some(first) if !first.trim().is_empty() => Some(argv),
         Some(_) => {

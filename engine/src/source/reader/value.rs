@@ -7,6 +7,7 @@ use crate::source::{Entry, Kind, Node, Span, path, quantity};
 use regex::Regex;
 use serde_json_path::JsonPath;
 use std::ops::Range;
+use std::path::Path;
 use std::time::Duration;
 
 /// What `capture` and `checks` find in an outcome.
@@ -166,6 +167,30 @@ impl Reader<'_> {
             self.wrong_type(&given);
         }
         count
+    }
+
+    /// Whether a `command` is a program with its arguments, and no command line in one text: that would be looked for as one
+    /// program, and never found.
+    pub fn is_program(&mut self, argv: &[String], folder: &Path, span: Span) -> bool {
+        let [line] = argv else { return true };
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if words.len() < 2 || folder.join(line).exists() {
+            return true;
+        }
+        let list = format!("write it as a list: `command: [{}]`", words.join(", "));
+        self.error(span, format!("`{line}` is a command line, and no program")).hints.push(list);
+        false
+    }
+
+    /// The time that a call has: in none at all nothing can be answered.
+    pub fn time_of_a_call(&mut self, given: Given) -> Option<Duration> {
+        let (name, span) = (given.key.name, given.value.span);
+        let time = self.duration(given)?;
+        if time.is_zero() {
+            self.error(span, format!("`{name}` is 0, and no call is answered in no time"));
+            return None;
+        }
+        Some(time)
     }
 
     /// A duration: milliseconds, or text with a unit.

@@ -48,13 +48,15 @@ impl Parser<'_> {
         let mut fields = self.reader.fields(value, &SUBPROCESS_MATCHER)?;
         let argv = fields.take("command").map(|given| self.reader.texts(given));
         let method = fields.take("method").and_then(|given| self.reader.text(given));
-        let timeout = fields.take("timeout").and_then(|given| self.reader.duration(given));
+        let timeout = fields.take("timeout").and_then(|given| self.reader.time_of_a_call(given));
         self.reader.finish(fields);
         let Some(argv) = argv.filter(|argv| argv.first().is_some_and(|program| !program.trim().is_empty())) else {
             let problem = self.reader.error(span, format!("the subprocess matcher `{key}` needs a `command`"));
             problem.hints.push(format!("for example `{}`", SUBPROCESS_MATCHER.example));
             return None;
         };
+        let folder = self.reader.source.path.parent().map(Path::to_owned).unwrap_or_default();
+        let named = self.reader.is_program(&argv, &folder, span) && named;
         named.then_some(Program { matcher: Some(key), command: Command::Argv(argv), method, timeout, span })
     }
 
@@ -64,7 +66,7 @@ impl Parser<'_> {
         if !good {
             let problem = self.reader.error(span, format!("`{name}` cannot name a matcher"));
             problem.label = Some("a name is a letter, then letters, digits, `-` and `_`".to_owned());
-            problem.hints.push("give it a name: `subprocess_matchers: {near: ./2-near.py}`".to_owned());
+            problem.hints.push("for example `subprocess_matchers: {near: ./2-near.py}`".to_owned());
         }
         good
     }
