@@ -55,6 +55,10 @@ impl Suites {
     /// The tests of a suite file, or of every suite in a folder; read anew each time.
     pub(super) async fn plan(&mut self, path: &str, events: &mut Events) -> Reply {
         let planned = self.load(path, events).await?;
+        if planned.is_empty() {
+            // Nothing that a framework collects would look like everything passed.
+            return Err(Refusal::params(format!("`{path}` holds no suite: suites are named `*.test.mcp.yml`")));
+        }
         let tests = planned.iter().flat_map(|at| self.files[*at].tests()).map(|case| Collected {
             id: &case.test.id,
             lane: case.test.lane,

@@ -268,6 +268,18 @@ fn what_a_server_says_on_the_side_never_reaches_the_sdk() {
     assert_eq!((code, rest.len()), (Some(0), 0), "{rest:?}");
 }
 
+/// No test at all would look like every test passed.
+#[test]
+fn a_folder_without_suites_is_no_suite() {
+    let place = Place::new();
+    place.write("below/notes.md", "");
+    let mut peer = Peer::start(&place, &[]);
+    let answer = peer.ask("mcp.suite.plan", json!({"path": "below"}));
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    assert!(answer["error"]["message"].as_str().expect("text").starts_with("`below` holds no suite"), "{answer}");
+    assert_eq!(peer.end().0, Some(0));
+}
+
 #[test]
 fn a_test_is_run_with_what_it_needs_and_the_server_stays_up() {
     let suite = "
