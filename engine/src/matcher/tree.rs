@@ -72,6 +72,18 @@ impl Tree {
         }
     }
 
+    /// Whether it holds for nothing but one value.
+    pub(super) fn is_plain(&self) -> bool {
+        match self {
+            Tree::Value { .. } => true,
+            Tree::List { items, manner, .. } => *manner == Manner::Exact && items.iter().all(Tree::is_plain),
+            Tree::Map { fields, manner, .. } => {
+                *manner == Manner::Exact && fields.iter().all(|field| field.tree.is_plain())
+            }
+            Tree::Matcher(_) => false,
+        }
+    }
+
     /// Whether `actual` holds: stops at the first difference and allocates nothing.
     pub(super) fn holds(&self, actual: Option<&Json>) -> bool {
         let mut found = Found::probe();

@@ -319,6 +319,7 @@ impl Translator<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::Pattern;
+    use std::time::Duration;
 
     fn matches(pattern: &str, text: &str) -> bool {
         Pattern::new(pattern, "").unwrap_or_else(|error| panic!("{pattern}: {error}")).matches(text) == Some(true)
@@ -428,6 +429,17 @@ mod tests {
         let pattern = Pattern::new(r"^(?=(a+)+$)(\1)*$", "").expect("compiles");
         let text = format!("{}b", "a".repeat(40));
         assert_ne!(pattern.matches(&text), Some(true));
+    }
+
+    #[test]
+    fn a_text_that_is_read_again_at_every_place_is_given_up() {
+        let pattern = Pattern::new("(?=a)a*c", "").expect("compiles");
+        let text = "a".repeat(50_000);
+        // It takes seconds, and for a text four times as long minutes.
+        assert_eq!(pattern.within(Duration::from_millis(20), &text), None);
+        assert_eq!(pattern.matches(&text), None);
+        assert!(pattern.reason(&text).contains("given up") && pattern.hints(&text).is_empty());
+        assert_eq!(pattern.matches(&format!("{}ac", "b".repeat(50_000))), Some(true));
     }
 
     #[test]
