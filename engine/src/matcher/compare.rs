@@ -159,7 +159,13 @@ impl Rule for Comparison {
             (Some(a), Some(b)) if self.operator.holds(&a, &b).is_none() => {
                 format!("{left} and {right}: they have no order")
             }
-            (Some(_), Some(_)) => format!("{left}, which is not {} {right}", self.operator.sign()),
+            (Some(_), Some(value)) => {
+                let right = match &self.right {
+                    Operand::At(query) => format!("`{}`, {}", query.text(), shown::inline(&value, 60)),
+                    Operand::Given(_) => right,
+                };
+                format!("{left}, which is not {} {right}", self.operator.sign())
+            }
             _ => format!("{left}, {right}: there is nothing to compare"),
         }
     }
