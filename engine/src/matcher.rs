@@ -33,6 +33,7 @@ mod logic;
 mod mismatch;
 mod number;
 mod path;
+mod patience;
 #[cfg(test)]
 mod properties;
 mod query;

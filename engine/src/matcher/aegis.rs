@@ -87,6 +87,8 @@ impl Compiler<'_> {
     fn near_name(&mut self, words: &Words, negated: bool, span: Span) {
         let (typed, line) = if let Some(key) = object::key_in_text(words.head()) {
             (key, format!("`match:{key}` is a key of a mapping: `match:{key}: …`"))
+        } else if let Some((typed, said)) = names::compared_length(words.head()) {
+            (typed, if negated { format!("`$not: {{ {said} }}` says that") } else { format!("`{said}` says that") })
         } else {
             let Some(meant) = names::meant(words.head()) else { return };
             let rest = words.after(meant.typed).map(|rest| rest.plain()).unwrap_or_default();
@@ -305,6 +307,11 @@ mod tests {
             ("match:approx:3:1", "`match:approximately:3:1`"),
             ("match:len:3", "`match:length:3`"),
             ("match:partial:x", "`match:partial` is a key of a mapping"),
+            ("match:arrayLengthGreaterThan:2", "`$length: { $gt: 2 }` says that"),
+            ("match:not:array_length_lte:2", "`$not: { $length: { $lte: 2 } }` says that"),
+            ("match:arrayMinLength:1", "`$length: { $gte: 1 }` says that"),
+            ("match:countBetween:1:5", "`$length: { $between: [1, 5] }` says that"),
+            ("match:arrayNotEmpty", "`$empty: false` says that"),
         ] {
             let said = warnings(typed);
             assert!(said.len() == 1 && said[0].contains(corrected), "{typed}: {said:?}");
@@ -326,6 +333,9 @@ mod tests {
             "match:my_key:1",
             "match:partial: yes",
             "match:a",
+            "match:array",
+            "match:countGt",
+            "match:exists ",
         ] {
             assert_eq!(warnings(text), Vec::<String>::new(), "{text}");
         }

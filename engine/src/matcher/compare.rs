@@ -6,7 +6,7 @@ use super::leaf::{Leaf, Rule, Verdict};
 use super::query::Query;
 use super::tree::Tree;
 use super::{date, shown};
-use crate::source::{Json, Node};
+use crate::source::{Json, Kind, Node};
 use std::cmp::Ordering;
 
 /// How two values must relate.
@@ -118,13 +118,14 @@ pub(super) fn build(mut call: Call<'_, '_>) -> Option<Tree> {
 }
 
 fn operand(call: &mut Call<'_, '_>, node: &Node) -> Option<Operand> {
-    match node.as_str().filter(|text| text.starts_with('$')) {
-        None => Some(Operand::Given(node.to_json())),
-        Some(text) => match Query::parse(text) {
+    match &node.kind {
+        // What was captured is no path, however it begins.
+        Kind::String(text) if text.starts_with('$') => match Query::parse(text) {
             Ok(query) if query.is_singular() => Some(Operand::At(query)),
             Ok(_) => call.bad(node.span, format!("`{text}` can select several values, and `$compare` needs one")),
             Err(problem) => call.bad(node.span, problem),
         },
+        _ => Some(Operand::Given(node.to_json())),
     }
 }
 
@@ -159,8 +160,32 @@ impl Rule for Comparison {
             (Some(a), Some(b)) if self.operator.holds(&a, &b).is_none() => {
                 format!("{left} and {right}: they have no order")
             }
-            (Some(_), Some(_)) => format!("{left}, which is not {} {right}", self.operator.sign()),
+            (Some(_), Some(value)) => {
+                let right = match &self.right {
+                    Operand::At(query) => format!("`{}`, {}", query.text(), shown::inline(&value, 60)),
+                    Operand::Given(_) => right,
+                };
+                format!("{left}, which is not {} {right}", self.operator.sign())
+            }
             _ => format!("{left}, {right}: there is nothing to compare"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{compile, node};
+    use crate::source::{Entry, Kind, Node, Span};
+    use serde_json::json;
+
+    #[test]
+    fn a_captured_text_is_no_path() {
+        let captured = Node::new(Kind::Literal(json!("$.b")), Span::default());
+        let sides = Kind::List(vec![node(&json!("$.a")), node(&json!("=")), captured]);
+        let entry =
+            Entry { key: "$compare".into(), key_span: Span::default(), value: Node::new(sides, Span::default()) };
+        let (compare, diagnostics) = compile(&Node::new(Kind::Map(vec![entry]), Span::default()));
+        assert!(diagnostics.list.is_empty(), "{:?}", diagnostics.list);
+        assert!(compare.holds(Some(&json!({"a": "$.b", "b": 1}))) && !compare.holds(Some(&json!({"a": 1, "b": 1}))));
     }
 }

@@ -249,6 +249,14 @@ mod tests {
     }
 
     #[test]
+    fn what_was_cut_is_counted() {
+        let many: Vec<usize> = (0..3000).collect();
+        let keys: Json = (0..3000).map(|n| (format!("k{n}"), json!(n))).collect::<serde_json::Map<_, _>>().into();
+        assert!(draw(json!({}), json!({"list": many, "a": 1})).contains("… 2985 more"));
+        assert!(draw(json!({}), json!({"keys": keys})).contains("… 2985 more"));
+    }
+
+    #[test]
     fn one_different_scalar_needs_no_diff() {
         assert!(check(&json!({"a": 1}), Some(&json!({"a": 2})))[0].diff.is_none());
     }

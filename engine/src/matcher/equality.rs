@@ -6,6 +6,7 @@
 use crate::source::Json;
 use serde_json::Number;
 use std::cmp::Ordering;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Whether two values are the same.
 pub(super) fn same(a: &Json, b: &Json) -> bool {
@@ -17,6 +18,28 @@ pub(super) fn same(a: &Json, b: &Json) -> bool {
         }
         _ => a == b,
     }
+}
+
+/// A number that is the same for values that are the same.
+pub(super) fn fingerprint(value: &Json) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    match value {
+        // What compares equal is equal as a fraction too, however it is rounded.
+        Json::Number(number) => (number.as_f64().unwrap_or(0.0) + 0.0).to_bits().hash(&mut hasher),
+        Json::Array(items) => items.iter().for_each(|item| fingerprint(item).hash(&mut hasher)),
+        Json::Object(members) => {
+            let member = |(key, value): (&String, &Json)| {
+                let mut hasher = DefaultHasher::new();
+                (key, fingerprint(value)).hash(&mut hasher);
+                hasher.finish()
+            };
+            members.iter().map(member).fold(0, u64::wrapping_add).hash(&mut hasher);
+        }
+        Json::String(text) => text.hash(&mut hasher),
+        Json::Bool(value) => value.hash(&mut hasher),
+        Json::Null => {}
+    }
+    hasher.finish()
 }
 
 /// The order of two numbers, exact over all 64-bit integers.
@@ -76,6 +99,21 @@ mod tests {
         assert!(!same(&parse("9223372036854775807"), &parse("9223372036854775808")));
         assert!(!same(&parse("1"), &parse("1.5")));
         assert!(!same(&parse("1"), &parse("\"1\"")));
+    }
+
+    #[test]
+    fn what_is_the_same_has_the_same_fingerprint() {
+        for (a, b) in [
+            ("1", "1.0"),
+            ("-0.0", "0"),
+            ("18446744073709551615", "18446744073709551615"),
+            (r#"{"a":[1,{"b":null}],"c":"x"}"#, r#"{"c":"x","a":[1.0,{"b":null}]}"#),
+        ] {
+            assert_eq!(fingerprint(&parse(a)), fingerprint(&parse(b)), "{a} {b}");
+        }
+        for (a, b) in [("1", "2"), ("[1,2]", "[2,1]"), (r#"{"a":1,"b":2}"#, r#"{"a":2,"b":1}"#), ("\"1\"", "1")] {
+            assert_ne!(fingerprint(&parse(a)), fingerprint(&parse(b)), "{a} {b}");
+        }
     }
 
     #[test]

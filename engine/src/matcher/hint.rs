@@ -1,9 +1,10 @@
 //! What known rules say about a mismatch.
 
+use super::regex::Pattern;
 use super::tree::{Field, KEY, Tree};
-use super::{aegis, alike, equality, shown, table};
+use super::{Found, Path, aegis, alike, date, equality, shown, table};
 use crate::diagnostic::did_you_mean;
-use crate::source::Json;
+use crate::source::{Json, Span};
 use serde_json::{Map, Number};
 use std::cmp::Ordering;
 use std::collections::HashSet;
@@ -74,6 +75,11 @@ pub(super) fn of_values(expected: &Json, actual: &Json) -> Vec<String> {
         (Json::Bool(value), Json::String(text)) if text.trim() == value.to_string() => {
             hints.push(format!("the server sends the boolean as text: expect \"{text}\", or fix the server"));
         }
+        (Json::Number(a), Json::Number(b)) if !a.is_f64() && !b.is_f64() && a.as_f64() == b.as_f64() => {
+            hints.push(
+                "beyond 2⁵³ a double rounds whole numbers, and to it these two are the same: as text they stay".into(),
+            );
+        }
         (Json::Number(a), Json::Number(b)) if rounding(a, b) => {
             hints.push(format!("they differ by rounding: `$approx: [{a}, 0.000001]` allows for it"));
         }
@@ -113,15 +119,41 @@ fn of_texts(expected: &str, actual: &str) -> Option<String> {
     if let Some(hint) = alike::hint(expected, actual) {
         return Some(hint);
     }
+    if is_pattern_of(expected, actual) {
+        return Some(format!("as a pattern it would match: `match:{}`", shown::cut(expected, KEY)));
+    }
+    if date::written(expected).is_some_and(|at| date::written(actual) == Some(at)) {
+        let within = format!("`$dateWithin: {{ of: \"{expected}\", by: 0s }}`");
+        return Some(format!("both are the same moment, written differently: {within} compares moments"));
+    }
     let parsed =
         |text: &str| serde_json::from_str::<Json>(text).ok().filter(|value| value.is_object() || value.is_array());
     match (parsed(expected), parsed(actual)) {
         (Some(a), Some(b)) if equality::same(&a, &b) => {
             Some("both texts are the same JSON, written differently: `$json: …` compares the values".into())
         }
+        (Some(a), Some(b)) => Some(match first_difference(&a, &b) {
+            Some(said) => format!("both texts are JSON, and differ {said}; `$json: …` compares the values"),
+            None => "the text is JSON: `$json: …` looks inside".into(),
+        }),
         (_, Some(_)) => Some("the text is JSON: `$json: …` looks inside".into()),
         _ => None,
     }
+}
+
+/// Whether a text that is compared as it stands was probably meant to match another one.
+fn is_pattern_of(expected: &str, actual: &str) -> bool {
+    let looks = expected.starts_with('^')
+        || expected.ends_with('$')
+        || [r"\d", r"\w", r"\s", ".*", ".+"].iter().any(|sign| expected.contains(sign));
+    looks && Pattern::new(expected, "").is_ok_and(|pattern| pattern.matches(actual) == Some(true))
+}
+
+/// Where two values that are not the same differ, in a few words.
+fn first_difference(expected: &Json, actual: &Json) -> Option<String> {
+    let mut found = Found::all();
+    Tree::literal(expected, Span::default()).check(Some(actual), &Path::root("$"), &mut found);
+    found.finish().into_iter().next().map(|worst| format!("at `{}`: {}", worst.path, worst.message))
 }
 
 /// What a person sees of a text: every kind of space is one, and what has no picture is not there. Line ends and tabs are
@@ -155,11 +187,15 @@ pub(super) fn of_missing_key(field: &Field, fields: &[Field], actual: &Map<Strin
     let free = |key: &&str| !known.contains(*key);
     let keys = || actual.keys().map(String::as_str).filter(free);
     let folded = |key: &str| key.replace(['_', '-'], "").to_lowercase();
-    if field.key == "isError" && matches!(&field.tree, Tree::Value { value: Json::Bool(false), .. }) {
+    let respelt = || keys().find(|key| folded(key) == folded(&field.key));
+    if field.key == "isError"
+        && respelt().is_none()
+        && matches!(&field.tree, Tree::Value { value: Json::Bool(false), .. })
+    {
         let hint = "this server leaves `isError` out, which means false: use `expect.isError: false`, or drop the key";
         return vec![hint.into()];
     }
-    if let Some(key) = keys().find(|key| folded(key) == folded(&field.key)) {
+    if let Some(key) = respelt() {
         return vec![format!("there is `{}`, spelt differently", shown::cut(key, KEY))];
     }
     let called = format!("${}", field.key);
@@ -221,6 +257,17 @@ mod tests {
             (json!("Match:not:contains:x"), json!("xyz"), "`match:not:contains:x`"),
             (json!({"gt": 1}), json!(5), "the matcher is `$gt`"),
             (json!(["a", "b"]), json!(["b", "a"]), "in another order: `$unordered`"),
+            (json!(9007199254740993_u64), json!(9007199254740992_u64), "beyond 2⁵³"),
+            (json!("^abc\\d+$"), json!("abc12"), "it would match: `match:^abc\\d+$`"),
+            (json!("2024-01-15T10:30:00Z"), json!("2024-01-15T12:30:00+02:00"), "the same moment"),
+            (
+                json!(r#"{"a":1,"b":[1,2]}"#),
+                json!(r#"{"b": [1, 3], "a": 1}"#),
+                "both texts are JSON, and differ at `$.b[1]`: expected 2, got 3; `$json: …`",
+            ),
+            (json!({"isError": false}), json!({"IsError": false}), "there is `IsError`, spelt differently"),
+            (json!({"isError": false}), json!({}), "this server leaves `isError` out"),
+            (json!({"match:partial": [1]}), json!([0, 1]), "`[1]` is what is expected here"),
         ] {
             let hints = hints(expected.clone(), actual.clone());
             assert!(hints.contains(said), "{expected} {actual}: {hints}");
@@ -236,6 +283,10 @@ mod tests {
             (json!({"d": 1}), json!({"a": 1})),
             (json!(["a", "b"]), json!(["b", "c"])),
             (json!({"name": 1}), json!(5)),
+            (json!(9007199254740993_u64), json!(9007199254740999_u64)),
+            (json!("2024-01-15T10:30:00Z"), json!("2024-01-15T10:31:00Z")),
+            (json!("costs 5$"), json!("costs 6$")),
+            (json!({"match:partial": [1]}), json!([0, 2])),
         ] {
             let hints = hints(expected.clone(), actual.clone());
             assert!(hints.is_empty(), "{expected} {actual}: {hints}");

@@ -4,18 +4,28 @@ mod javascript;
 
 use super::argument::Call;
 use super::leaf::{Leaf, Rule, Verdict};
+use super::patience;
 use super::tree::Tree;
 use super::words::Words;
 use crate::source::Json;
 use javascript::Translated;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Steps that a pattern with lookaround or backreferences may take back before it is given up.
 const BACKTRACK_LIMIT: usize = 1_000_000;
 /// The same for every byte of a long text: a tame pattern takes a few at each place.
 const BACKTRACK_PER_BYTE: usize = 16;
+/// Such a pattern may take no step back and yet read the rest of a text at every place, which nothing counts: over a text
+/// that is longer than this, it has so much time.
+const SHORT: usize = 4096;
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The same for whether another flag would help.
+const PATIENCE_FOR_HINTS: Duration = Duration::from_secs(1);
 
 /// Memory that a compiled pattern may take. Nearly all of them stay below; what does not is slow, and is only asked the
 /// one question.
@@ -37,6 +47,8 @@ struct Compiled {
     large: bool,
     source: String,
     flags: String,
+    /// The text for which there was no time, which is asked about more than once.
+    given_up: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -78,26 +90,47 @@ impl Pattern {
             });
             Engine::Linear(regex.map_err(|error| explain(&error))?)
         };
-        Ok(Compiled { engine, large, source: source.to_owned(), flags: flags.to_owned() })
+        let given_up = AtomicU64::new(0);
+        Ok(Compiled { engine, large, source: source.to_owned(), flags: flags.to_owned(), given_up })
     }
 
     /// Whether it matches anywhere in the text; `None` when it had to be given up.
     pub(super) fn matches(&self, text: &str) -> Option<bool> {
-        self.0.matches(text)
+        self.within(PATIENCE, text)
+    }
+
+    fn within(&self, patience: Duration, text: &str) -> Option<bool> {
+        if text.len() <= SHORT || matches!(self.0.engine, Engine::Linear(_)) {
+            return self.0.matches(text);
+        }
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let hash = hasher.finish();
+        if self.0.given_up.load(Ordering::Relaxed) == hash {
+            return None;
+        }
+        let (compiled, owned) = (self.0.clone(), text.to_owned());
+        let found = patience::within(patience, move || compiled.matches(&owned));
+        if found.is_none() {
+            self.0.given_up.store(hash, Ordering::Relaxed);
+        }
+        found.flatten()
     }
 
     /// Why a text does not match.
     pub(super) fn reason(&self, text: &str) -> String {
         match self.matches(text) {
-            None => format!("`{}` was given up after too many steps back", self.0.source),
+            None => format!("`{}` was given up: over this text it takes too many steps", self.0.source),
             _ => format!("the text does not match `{}`", self.0.source),
         }
     }
 
     /// What would make a text match.
     pub(super) fn hints(&self, text: &str) -> Vec<String> {
-        let matches =
-            |flags, text| Pattern::compile(&self.0.source, flags).is_ok_and(|it| it.matches(text) == Some(true));
+        let matches = |flags, text| {
+            let pattern = Pattern::compile(&self.0.source, flags).map(|it| Pattern(Arc::new(it)));
+            pattern.is_ok_and(|it| it.within(PATIENCE_FOR_HINTS, text) == Some(true))
+        };
         let mut hints = Vec::new();
         if self.0.large || self.matches(text).is_none() {
             return hints;

@@ -6,29 +6,35 @@ use super::argument::Call;
 use super::found::Found;
 use super::mismatch::{Mismatch, Rank};
 use super::path::Path;
+use super::patience;
 use super::shown;
 use super::tree::Tree;
 use super::{Head, Matcher, size};
 use crate::source::{Json, Kind, Node, Span};
 use jsonschema::error::ValidationErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Steps that a `pattern` may take back before it counts as not matching.
 const BACKTRACK_LIMIT: usize = 1_000_000;
-/// How long a schema that refers to itself more than once may take over a deep value: each level can double the work.
+/// How long a schema that refers to itself more than once may take over a deep value, where each level can double the
+/// work, and one with patterns over a long text.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Values as deep as this are judged in place; 2^12 repetitions are nothing.
 const SHALLOW: usize = 12;
+/// Texts as long as this too.
+const SHORT: usize = 4096;
 /// How many problems of one value are reported.
 const PROBLEMS: usize = 10;
 
 #[derive(Debug)]
 struct Schema {
     validator: Arc<Validator>,
-    /// Whether it can take exponential time.
+    /// Whether it can take exponential time over a deep value.
     branches: bool,
+    /// Whether it can take long over a long text.
+    searches: bool,
     /// The schema where it stands in the suite.
     written: Option<Node>,
     head: Head,
@@ -54,10 +60,12 @@ pub(super) fn build(mut call: Call<'_, '_>) -> Option<Tree> {
         .with_pattern_options(PatternOptions::fancy_regex().backtrack_limit(BACKTRACK_LIMIT));
     match options.build(&schema) {
         Ok(validator) => {
-            let (head, branches) = (call.head(), references(&schema) > 1);
+            let head = call.head();
+            let branches = count(&schema, &["$ref", "$dynamicRef", "$recursiveRef"]) > 1;
+            let searches = count(&schema, &["pattern", "patternProperties"]) > 0;
             let written = matches!(call.node.kind, Kind::Map(_)) && !load::is_file(call.node);
             let written = written.then(|| call.node.clone());
-            call.matcher(Schema { validator: Arc::new(validator), branches, written, head })
+            call.matcher(Schema { validator: Arc::new(validator), branches, searches, written, head })
         }
         Err(error) => {
             let (place, problem) = objection(&error, &schema);
@@ -123,17 +131,25 @@ fn pieces(pointer: &str) -> Vec<String> {
     pointer.split('/').skip(1).map(|piece| piece.replace("~1", "/").replace("~0", "~")).collect()
 }
 
-/// How often a schema refers to something.
-fn references(schema: &Json) -> usize {
+/// How often a schema has one of some keywords.
+fn count(schema: &Json, keywords: &[&str]) -> usize {
     match schema {
         Json::Object(members) => members
             .iter()
-            .map(|(key, value)| {
-                usize::from(matches!(key.as_str(), "$ref" | "$dynamicRef" | "$recursiveRef")) + references(value)
-            })
+            .map(|(key, value)| usize::from(keywords.contains(&key.as_str())) + count(value, keywords))
             .sum(),
-        Json::Array(items) => items.iter().map(references).sum(),
+        Json::Array(items) => items.iter().map(|item| count(item, keywords)).sum(),
         _ => 0,
+    }
+}
+
+/// Whether a value has a text that takes long to search.
+fn is_long(value: &Json) -> bool {
+    match value {
+        Json::String(text) => text.len() > SHORT,
+        Json::Array(items) => items.iter().any(is_long),
+        Json::Object(members) => members.iter().any(|(key, value)| key.len() > SHORT || is_long(value)),
+        _ => false,
     }
 }
 
@@ -161,14 +177,11 @@ fn problems(validator: &Validator, value: &Json) -> Vec<Problem> {
 impl Schema {
     /// `None` when it took too long.
     fn judge(&self, value: &Json) -> Option<Vec<Problem>> {
-        if !self.branches || !is_deep(value, SHALLOW) {
+        if !(self.branches && is_deep(value, SHALLOW) || self.searches && is_long(value)) {
             return Some(problems(&self.validator, value));
         }
-        let (send, receive) = mpsc::channel();
         let (validator, value) = (self.validator.clone(), value.clone());
-        // The validator cannot be stopped: a hopeless one is left behind and ends with the process.
-        std::thread::spawn(move || send.send(problems(&validator, &value)));
-        receive.recv_timeout(PATIENCE).ok()
+        patience::within(PATIENCE, move || problems(&validator, &value))
     }
 }
 
@@ -183,7 +196,11 @@ impl Matcher for Schema {
         };
         let Some(problems) = self.judge(actual) else {
             return found.add(|| {
-                let message = format!("the schema refers to itself so often that it was given up after {PATIENCE:?}");
+                let why = match self.branches && is_deep(actual, SHALLOW) {
+                    true => "it refers to itself too often for a value so deep",
+                    false => "a pattern in it takes too many steps over a text so long",
+                };
+                let message = format!("the schema was given up after {PATIENCE:?}: {why}");
                 Mismatch::new(Rank::Kind, path, self.head.span(), message).by(self.head.name())
             });
         };

@@ -57,7 +57,8 @@ pub(super) fn length(mut call: Call<'_, '_>) -> Option<Tree> {
         }
         _ => {
             let number = call.number()?;
-            if number.as_u64().is_none() {
+            let whole = number.as_f64().is_some_and(|number| number >= 0.0 && number.fract() == 0.0);
+            if !whole {
                 let message = format!("`$length` takes a whole number from 0 on, and this is {number}");
                 return call.bad(call.node.span, message);
             }

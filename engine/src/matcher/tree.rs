@@ -72,6 +72,18 @@ impl Tree {
         }
     }
 
+    /// Whether it holds for nothing but one value.
+    pub(super) fn is_plain(&self) -> bool {
+        match self {
+            Tree::Value { .. } => true,
+            Tree::List { items, manner, .. } => *manner == Manner::Exact && items.iter().all(Tree::is_plain),
+            Tree::Map { fields, manner, .. } => {
+                *manner == Manner::Exact && fields.iter().all(|field| field.tree.is_plain())
+            }
+            Tree::Matcher(_) => false,
+        }
+    }
+
     /// Whether `actual` holds: stops at the first difference and allocates nothing.
     pub(super) fn holds(&self, actual: Option<&Json>) -> bool {
         let mut found = Found::probe();
@@ -274,12 +286,20 @@ pub(super) fn some(item: &Tree, at: usize, actual: &[Json], path: &Path<'_>, fou
 
 fn prefix(items: &[Tree], actual: &[Json], path: &Path<'_>, found: &mut Found) {
     for (at, item) in items.iter().enumerate() {
+        let mark = found.len();
         match actual.get(at) {
             Some(value) => item.check(Some(value), &path.index(at), found),
             None => found.add(|| {
                 let message = format!("an element is missing: the list has {}", elements(actual.len()));
                 Mismatch::new(Rank::Missing, &path.index(at), item.span(), message).expected(&item.written())
             }),
+        }
+        if let Some(first) = found.since(mark).first_mut()
+            && let Some(elsewhere) = actual.iter().position(|value| item.holds(Some(value)))
+        {
+            let hint =
+                "is what is expected here: this family compares lists by place, and `$partial` finds elements anywhere";
+            first.hints.push(format!("`[{elsewhere}]` {hint}"));
         }
         if found.is_full() {
             return;

@@ -4,7 +4,7 @@
 //! bipartite graph, found by augmenting paths from a greedy start.
 
 use super::argument::Call;
-use super::equality::kind;
+use super::equality::{self, kind};
 use super::found::Found;
 use super::likeness;
 use super::mismatch::{Mismatch, Rank};
@@ -12,9 +12,12 @@ use super::path::Path;
 use super::tree::Tree;
 use super::{Head, Matcher};
 use crate::source::Json;
+use std::collections::{HashMap, HashSet};
 
 /// Comparisons after which the search for a better matching ends with what it has.
 const COMPARISONS: usize = 4_000_000;
+/// Lists of so many elements are paired by comparing each with each.
+const FEW: usize = 64;
 
 #[derive(Debug)]
 struct Unordered {
@@ -40,8 +43,9 @@ struct Matching<'a> {
 impl<'a> Matching<'a> {
     fn new(items: &'a [Tree], actual: &'a [Json]) -> Matching<'a> {
         let mut it = Matching { items, actual, taken_by: vec![None; actual.len()], left: Vec::new(), comparisons: 0 };
+        let plain = if items.len() > FEW { it.pair_equals() } else { Vec::new() };
         let mut start = 0;
-        for (item, tree) in items.iter().enumerate() {
+        for (item, tree) in items.iter().enumerate().filter(|(item, _)| plain.binary_search(item).is_err()) {
             // Lists that are nearly in order are matched in one pass.
             let free = (start..actual.len()).chain(0..start.min(actual.len()));
             let partner = free.into_iter().find(|&at| it.taken_by[at].is_none() && tree.holds(Some(&actual[at])));
@@ -60,7 +64,27 @@ impl<'a> Matching<'a> {
                 it.left.push(item);
             }
         }
+        let taken: HashSet<usize> = it.taken_by.iter().flatten().copied().collect();
+        it.left.extend(plain.into_iter().filter(|item| !taken.contains(item)));
+        it.left.sort_unstable();
         it
+    }
+
+    /// Gives every element that holds no matcher one that is equal to it, for no other will do, and what is equal is as
+    /// good for all the rest. Gives all of these elements, with a partner or without.
+    fn pair_equals(&mut self) -> Vec<usize> {
+        let mut equals: HashMap<u64, Vec<usize>> = HashMap::new();
+        for (at, value) in self.actual.iter().enumerate().rev() {
+            equals.entry(equality::fingerprint(value)).or_default().push(at);
+        }
+        let mut plain = Vec::new();
+        for (item, tree) in self.items.iter().enumerate().filter(|(_, tree)| tree.is_plain()) {
+            plain.push(item);
+            let Some(alike) = equals.get_mut(&equality::fingerprint(&tree.written())) else { continue };
+            let Some(partner) = alike.iter().rposition(|&at| tree.holds(Some(&self.actual[at]))) else { continue };
+            self.taken_by[alike.remove(partner)] = Some(item);
+        }
+        plain
     }
 
     /// Finds a partner for an element, moving others to new partners where that helps.
@@ -223,6 +247,35 @@ mod tests {
         assert_eq!(say(few(&expected), few(&actual)).len(), Found::LIMIT);
         // It took minutes.
         assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn long_lists_of_plain_elements_are_paired_at_once() {
+        let element = |n: usize| json!({"n": n, "f": n as f64, "list": [n % 7]});
+        let expected: Vec<Value> = (0..20_000).map(element).collect();
+        let mut actual: Vec<Value> = expected.iter().rev().cloned().collect();
+        let begun = Instant::now();
+        assert!(say(json!({"$unordered": &expected}), json!(actual)).is_empty());
+        actual[3] = element(4);
+        let items = [&expected[..], &[json!({"$type": "null"})]].concat();
+        let unordered = json!({ "$unordered": items });
+        actual.push(Value::Null);
+        let found = say(unordered, json!(actual));
+        assert_eq!(found, ["$[19995].n: expected 19996, got 4", "$[19995].f: expected 19996.0, got 4.0"]);
+        // Each with each it was four hundred million comparisons.
+        assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn equal_elements_and_matchers_share_what_there_is() {
+        let numbers: Vec<_> = (0..100).map(|n| json!(n)).collect();
+        let expected = [&numbers[..], &[json!(1.0), json!({"$lte": 1}), json!({"$type": "number"})]].concat();
+        let actual = |more: [Value; 3]| json!([&more[..], &numbers[..]].concat());
+        let unordered = json!({"$unordered": expected});
+        assert!(say(unordered.clone(), actual([json!(-1), json!(1), json!(500)])).is_empty());
+        assert!(say(unordered.clone(), actual([json!(500), json!(0), json!(1.0)])).is_empty());
+        assert!(!say(unordered.clone(), actual([json!(0), json!(0), json!(0)])).is_empty());
+        assert!(!say(unordered, actual([json!(1), json!(500), json!(500)])).is_empty());
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod value;
 use super::text::rows;
 use super::visible::visible;
 use crate::event::{Failure, FailureKind};
+use crate::matcher::Found;
 use anstyle::{AnsiColor, Style as Ansi};
 
 /// How failures are shown.
@@ -68,7 +69,8 @@ pub fn render_all(failures: &[Failure], style: Style) -> Vec<String> {
     let mut covered: Option<&str> = None;
     for (at, failure) in failures.iter().enumerate() {
         if at >= LISTED {
-            brief.push_str(&format!("and {} more\n", failures.len() - at));
+            let least = if failures.len() >= Found::LIMIT { "at least " } else { "" };
+            brief.push_str(&format!("and {least}{} more\n", failures.len() - at));
             break;
         }
         let in_diff = covered.zip(failure.path.as_deref()).is_some_and(|(root, path)| path.starts_with(root));

@@ -60,8 +60,9 @@ pub(super) fn text_of(value: &Json) -> Option<Cow<'_, str>> {
         Json::Bool(value) => Some(Cow::Owned(value.to_string())),
         Json::Number(number) => Some(Cow::Owned(match number.as_f64() {
             Some(float) if number.is_f64() && (float == 0.0 || (1e-6..1e21).contains(&float.abs())) => {
-                format!("{float}")
+                format!("{}", float + 0.0)
             }
+            Some(_) if number.is_f64() => with_sign(&number.to_string()),
             _ => number.to_string(),
         })),
         Json::Array(items) => {
@@ -73,6 +74,14 @@ pub(super) fn text_of(value: &Json) -> Option<Cow<'_, str>> {
             Some(Cow::Owned(texts.join(",")))
         }
         Json::Null | Json::Object(_) => None,
+    }
+}
+
+/// JavaScript writes `1e+21` where JSON has `1e21`.
+fn with_sign(number: &str) -> String {
+    match number.split_once('e') {
+        Some((digits, exponent)) if !exponent.starts_with(['-', '+']) => format!("{digits}e+{exponent}"),
+        _ => number.to_owned(),
     }
 }
 

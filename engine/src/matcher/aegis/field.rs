@@ -147,8 +147,8 @@ impl Rule for Condition {
         let say = |name: &str, value: &Json| format!("`{name}` is {}", shown::inline(value, 60));
         match self.sides(actual) {
             (Some(left), Some(right)) => {
-                let (left, right) = (say(&self.left, &left), say(&self.right, &right));
-                format!("{left}, which is not {} {right}", self.operator.sign())
+                let (left, right) = (say(&self.left, &left), shown::inline(&right, 60));
+                format!("{left}, which is not {} `{}`, {right}", self.operator.sign(), self.right)
             }
             (None, None) => format!("neither `{}` nor `{}` is there", self.left, self.right),
             (None, _) => format!("there is no `{}`", self.left),

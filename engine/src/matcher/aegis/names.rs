@@ -96,13 +96,46 @@ pub(super) struct Meant<'a> {
 pub(super) fn called(words: &Words) -> Option<(&'static str, Words)> {
     let head = words.head();
     let typed = head.split(':').next()?;
-    let (name, _) = PATTERNS.iter().find(|(name, _)| *name == typed)?;
-    let argument = words.after(&format!("{name}:"));
-    match WITHOUT_ARGUMENT.contains(name) {
-        true if argument.is_some() || words.plain() == *name => Some((name, argument.unwrap_or_else(|| words.clone()))),
-        true => None,
-        false => argument.map(|argument| (*name, argument)),
+    let (name, _) = PATTERNS.iter().find(|(name, _)| *name == typed.trim_end())?;
+    match words.after(&format!("{name}:")) {
+        Some(argument) => Some((name, argument)),
+        None if WITHOUT_ARGUMENT.contains(name) && words.plain().trim_end() == *name => Some((name, words.clone())),
+        None => None,
     }
+}
+
+/// What the words of `arrayLengthGreaterThan` and its like mean here; the family compares no lengths of lists.
+const COMPARED: [(&str, &str); 10] = [
+    ("greaterthan", "$gt"),
+    ("gt", "$gt"),
+    ("min", "$gte"),
+    ("greaterthanorequal", "$gte"),
+    ("gte", "$gte"),
+    ("lessthan", "$lt"),
+    ("lt", "$lt"),
+    ("max", "$lte"),
+    ("lessthanorequal", "$lte"),
+    ("lte", "$lte"),
+];
+
+/// A comparison of the length of a list, which only a matcher of ours makes: what was typed, and how it is written.
+pub(super) fn compared_length(text: &str) -> Option<(&str, String)> {
+    let (typed, rest) = text.split_once(':').unwrap_or((text, ""));
+    let folded: String = typed.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).collect::<String>().to_lowercase();
+    let of_list = ["arraylength", "arraysize", "arraycount", "array", "length", "count", "size"];
+    let word = of_list.iter().find_map(|prefix| folded.strip_prefix(prefix))?;
+    let said = match (word, rest.trim().split_once(':')) {
+        ("between" | "range", Some((low, high))) => format!("$length: {{ $between: [{low}, {high}] }}"),
+        ("empty" | "isempty", None) => "$empty: true".to_owned(),
+        ("notempty" | "isnotempty", None) => "$empty: false".to_owned(),
+        (word, None) if rest.trim().parse::<u64>().is_ok() => {
+            let word = word.strip_suffix("length").unwrap_or(word);
+            let (_, sign) = COMPARED.iter().find(|(name, _)| *name == word)?;
+            format!("$length: {{ {sign}: {} }}", rest.trim())
+        }
+        _ => return None,
+    };
+    Some((typed, said))
 }
 
 /// A name near the one that bare text begins with.

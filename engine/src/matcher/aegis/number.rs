@@ -96,6 +96,11 @@ pub(super) fn leading(text: &str) -> Option<(Number, &str)> {
     let text = text.trim_start();
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
     let sign = text.len() - unsigned.len();
+    if let Some(rest) = unsigned.strip_prefix("Infinity") {
+        // No number of an answer is beyond it.
+        let bound = if text.starts_with('-') { f64::MIN } else { f64::MAX };
+        return Some((Number::from_f64(bound)?, rest));
+    }
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let whole = digits(unsigned);
     let mut end = whole;

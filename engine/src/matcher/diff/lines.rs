@@ -53,7 +53,8 @@ fn put(value: &Json, label: &str, depth: usize, left: &mut usize, line: &mut imp
             }
             for (at, item) in items.iter().enumerate() {
                 if *left == 0 {
-                    return line(deeper, format!("… {} more", items.len() - at));
+                    let cut = items.last().and_then(Json::as_str).and_then(|last| last.strip_prefix("… "));
+                    return line(deeper, format!("… {} more", items.len() - at + were_cut(cut)));
                 }
                 put(item, &format!("[{at}]"), deeper, left, line);
             }
@@ -64,13 +65,20 @@ fn put(value: &Json, label: &str, depth: usize, left: &mut usize, line: &mut imp
             }
             for (at, (name, member)) in members.iter().enumerate() {
                 if *left == 0 {
-                    return line(deeper, format!("… {} more", members.len() - at));
+                    let cut = members.get("…").and_then(Json::as_str);
+                    return line(deeper, format!("… {} more", members.len() - at + were_cut(cut)));
                 }
                 put(member, &key(name), deeper, left, line);
             }
         }
         small => heading(inline(small), line),
     }
+}
+
+/// How many more there were than the note says that stands for them: `12 more`.
+fn were_cut(note: Option<&str>) -> usize {
+    let cut: Option<usize> = note.and_then(|note| note.strip_suffix(" more")?.parse().ok());
+    cut.map_or(0, |cut| cut.saturating_sub(1))
 }
 
 /// Whether a structure is small enough for one line: a matcher, or a few scalars in a list.

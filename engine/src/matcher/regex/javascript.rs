@@ -27,7 +27,7 @@ pub(super) fn translate(source: &str, dot_all: bool) -> Result<Translated, Strin
             out: String::new(),
             backtracks,
             dot_all,
-            open_quantifier: false,
+            repeatable: false,
             names: names(source),
         };
         it.run().map(|()| it)
@@ -45,8 +45,8 @@ struct Translator<'a> {
     out: String,
     backtracks: bool,
     dot_all: bool,
-    /// Whether the `{` of a quantifier waits for its `}`.
-    open_quantifier: bool,
+    /// Whether what was read last can be repeated: a place cannot, nor can a repetition.
+    repeatable: bool,
     /// How many groups capture, for what `\1` means.
     names: usize,
 }
@@ -75,17 +75,20 @@ fn names(source: &str) -> usize {
 impl Translator<'_> {
     fn run(&mut self) -> Result<(), String> {
         while let Some(c) = self.rest.next() {
+            let repeatable = std::mem::replace(&mut self.repeatable, !matches!(c, '^' | '$' | '|'));
             match c {
+                '*' | '+' | '?' => self.repetition(&c.to_string(), repeatable)?,
                 '\\' => self.escape(false)?,
                 '[' => self.class()?,
                 '.' if self.dot_all => self.out.push_str(r"[\s\S]"),
                 '.' => self.out.push_str(r"[^\n\r\x{2028}\x{2029}]"),
-                '{' if self.is_quantifier() => {
-                    self.open_quantifier = true;
-                    self.out.push('{');
-                }
-                '{' => self.out.push_str(r"\{"),
-                '}' if std::mem::take(&mut self.open_quantifier) => self.out.push('}'),
+                '{' => match self.counted() {
+                    Some(counted) => {
+                        self.skip(counted.len() - 1);
+                        self.repetition(&counted, repeatable)?;
+                    }
+                    None => self.out.push_str(r"\{"),
+                },
                 '}' | ']' => {
                     self.out.push('\\');
                     self.out.push(c);
@@ -98,24 +101,38 @@ impl Translator<'_> {
         Ok(())
     }
 
-    /// After a `{`: digits, perhaps a comma and more digits, and `}`.
-    fn is_quantifier(&self) -> bool {
-        if self.out.is_empty() {
-            return false;
-        }
+    /// After a `{` that counts repetitions, all of it: digits, perhaps a comma and more digits, and `}`.
+    fn counted(&self) -> Option<String> {
         let inside: String = self.rest.clone().take_while(|c| *c != '}').collect();
         let closed = self.rest.clone().any(|c| c == '}');
         let digits = |text: &str| text.chars().all(|c| c.is_ascii_digit());
         let (low, high) = inside.split_once(',').unwrap_or((&inside, ""));
-        closed && !low.is_empty() && digits(low) && digits(high)
+        let counts = !self.out.is_empty() && closed && !low.is_empty() && digits(low) && digits(high);
+        counts.then(|| format!("{{{inside}}}"))
+    }
+
+    /// A repetition, and the `?` that makes it lazy. Rust's engines also repeat repetitions and places, or take `a++`
+    /// for something of their own.
+    fn repetition(&mut self, sign: &str, repeatable: bool) -> Result<(), String> {
+        if !repeatable {
+            return Err(format!("there is nothing that `{sign}` could repeat"));
+        }
+        self.out.push_str(sign);
+        if self.rest.next_if_eq(&'?').is_some() {
+            self.out.push('?');
+        }
+        self.repeatable = false;
+        Ok(())
     }
 
     fn group(&mut self) {
         self.out.push('(');
-        let mut ahead = self.rest.clone();
-        if ahead.next() != Some('?') {
+        self.repeatable = false;
+        if self.rest.next_if_eq(&'?').is_none() {
             return;
         }
+        self.out.push('?');
+        let mut ahead = self.rest.clone();
         let kind = ahead.next();
         let look = matches!(kind, Some('=' | '!')) || kind == Some('<') && matches!(ahead.next(), Some('=' | '!'));
         self.backtracks |= look;
@@ -171,6 +188,7 @@ impl Translator<'_> {
 
     fn escape(&mut self, in_class: bool) -> Result<(), String> {
         let Some(c) = self.rest.next() else { return Err("it ends in a lone `\\`".into()) };
+        self.repeatable = in_class || !matches!(c, 'b' | 'B');
         match c {
             'd' if in_class => self.out.push_str("0-9"),
             'd' => self.out.push_str("[0-9]"),
@@ -211,18 +229,45 @@ impl Translator<'_> {
                 self.code(letter);
             }
             'k' if !in_class && self.rest.peek() == Some(&'<') => {
-                self.backtracks = true;
-                self.out.push_str(r"\k");
+                let name: String = self.rest.by_ref().take_while(|c| *c != '>').skip(1).collect();
+                self.reference(&format!("<{name}>"), &format!(r"\k<{name}>"));
             }
-            '0' if !self.rest.peek().is_some_and(char::is_ascii_digit) => self.out.push_str(r"\x00"),
-            '1'..='9' if !in_class && (c as usize - '0' as usize) <= self.names => {
-                self.backtracks = true;
-                self.out.push('\\');
-                self.out.push(c);
-            }
+            'c' => self.out.push_str(r"\\c"),
+            '0'..='9' => self.digits(c, in_class),
             c => self.itself(c),
         }
         Ok(())
+    }
+
+    /// After a backslash: the number of a group, else a character in octal, else the digit itself.
+    fn digits(&mut self, first: char, in_class: bool) {
+        let more = |radix| self.rest.clone().take_while(move |c| c.is_digit(radix));
+        let decimal: String = std::iter::once(first).chain(more(10)).collect();
+        if !in_class && first != '0' && decimal.parse().is_ok_and(|group: usize| group <= self.names) {
+            self.reference(&decimal, &format!(r"\{decimal}"));
+            return self.skip(decimal.len() - 1);
+        }
+        let most = if first <= '3' { 3 } else { 2 };
+        let octal: String = std::iter::once(first).chain(more(8)).take(most).collect();
+        match u32::from_str_radix(&octal, 8) {
+            Ok(code) => {
+                self.skip(octal.len() - 1);
+                self.code(code);
+            }
+            Err(_) => self.out.push(first),
+        }
+    }
+
+    /// What a group has found, or nothing where it has found nothing.
+    fn reference(&mut self, group: &str, reference: &str) {
+        self.backtracks = true;
+        self.out.push_str(&format!("(?({group}){reference}|)"));
+    }
+
+    fn skip(&mut self, count: usize) {
+        for _ in 0..count {
+            self.rest.next();
+        }
     }
 
     fn itself(&mut self, c: char) {
@@ -274,6 +319,7 @@ impl Translator<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::Pattern;
+    use std::time::Duration;
 
     fn matches(pattern: &str, text: &str) -> bool {
         Pattern::new(pattern, "").unwrap_or_else(|error| panic!("{pattern}: {error}")).matches(text) == Some(true)
@@ -306,7 +352,17 @@ mod tests {
             ("(?i)HELLO", "hello"),
             (r"\cJ", "\n"),
             (r"^\p{L}+$", "äé"),
-            (r"\1", "1"),
+            (r"^\1[\1]\07\101\8$", "\u{1}\u{1}\u{7}A8"),
+            (r"(a)(b)(c)(d)(e)(f)(g)(h)(i)(j)\10", "abcdefghijj"),
+            (r"^(a)\10$", "a\u{8}"),
+            (r#"^(["'])?a\1$"#, "a"),
+            (r#"^(["'])?a\1$"#, "'a'"),
+            (r"^(?<q>')?a\k<q>{1,2}$", "'a''"),
+            (r"^(?:(a)|b)\1$", "b"),
+            (r"^\c$", r"\c"),
+            ("^a+?b*?c??d{1}?$", "abd"),
+            ("a|(?:b)+|(c)*", "c"),
+            (r"[*+?]+\*\+", "*+?*+"),
             (r"^[\u4e00-\u9fff]+$", "中文"),
             (r"^[\x41-\x43\u{1F600}-\u{1F64F}]+$", "ABC😀"),
             (r"^[^\x00-\x7F]$", "é"),
@@ -355,10 +411,15 @@ mod tests {
             (r"foo\b(?=.)", "food"),
             (r"\B", "aéb"),
             (r"a\Bé", "aé"),
+            (r#"^(["'])?a\1$"#, "'a"),
+            (r#"^(["'])?a\1$"#, "a'"),
         ] {
             assert!(!matches(pattern, text), "{pattern} on {text:?}");
         }
-        for pattern in ["[a", "[a-", "[^", "(a", r"a\", "a)", "*a", "[b-a]"] {
+        for pattern in [
+            "[a", "[a-", "[^", "(a", r"a\", "a)", "*a", "[b-a]", "a**", "a++", "a+*", "a{2}{3}", "a???", "^*", "$+",
+            r"\b+", "a|*", "(*a)", "(?:a*+)",
+        ] {
             assert!(Pattern::new(pattern, "").is_err(), "{pattern}");
         }
     }
@@ -368,6 +429,17 @@ mod tests {
         let pattern = Pattern::new(r"^(?=(a+)+$)(\1)*$", "").expect("compiles");
         let text = format!("{}b", "a".repeat(40));
         assert_ne!(pattern.matches(&text), Some(true));
+    }
+
+    #[test]
+    fn a_text_that_is_read_again_at_every_place_is_given_up() {
+        let pattern = Pattern::new("(?=a)a*c", "").expect("compiles");
+        let text = "a".repeat(50_000);
+        // It takes seconds, and for a text four times as long minutes.
+        assert_eq!(pattern.within(Duration::from_millis(20), &text), None);
+        assert_eq!(pattern.matches(&text), None);
+        assert!(pattern.reason(&text).contains("given up") && pattern.hints(&text).is_empty());
+        assert_eq!(pattern.matches(&format!("{}ac", "b".repeat(50_000))), Some(true));
     }
 
     #[test]
