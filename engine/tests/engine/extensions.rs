@@ -225,7 +225,8 @@ fn what_goes_wrong_before_it_speaks_is_told() {
         ("loops", "(func $loop (loop br 0)) (start $loop)", "timeout", "did not end"),
         ("table", "(table 1000000000 funcref)", "crashed", "tables of 1000000000 elements, and may have 200000"),
         ("memory", "(memory 2000)", "crashed", "bytes of memory, and may have 67108864"),
-        ("dies", "", "crashed", "`describe`"),
+        ("dies", "", "crashed", "crashed in `describe`: it panicked or aborted"),
+        ("silent", "", "crashed", "hint: it wrote nothing to stderr"),
     ];
     for (name, core, code, words) in cases {
         std::fs::write(place.path("core.wasm"), around(core)).unwrap();

@@ -62,7 +62,7 @@ fn other(engine: &Engine, folder: &Path, name: &str, language: &str, role: &str)
         }
         "python" => {
             let mut command = Command::new(languages::componentize_py());
-            command.args(["-d", "wit", "-w", role, "componentize", "--stub-wasi", "extension", "-o"]).arg(&component);
+            command.args(["-d", "wit", "-w", role, "componentize", "extension", "-o"]).arg(&component);
             command
         }
         _ => {

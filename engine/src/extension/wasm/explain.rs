@@ -9,6 +9,10 @@ use wasmtime::component::ResourceTableError;
 use wasmtime::{Store, Trap};
 use wasmtime_wasi::I32Exit;
 
+/// What to do where nobody knows why it ended.
+const SILENT: &str =
+    "it wrote nothing to stderr: JavaScript and Python say why, unless they are built with `--stub-wasi`";
+
 /// What to do about a limit.
 pub(super) const RAISE: &str = "if it is right to, raise the limit in the config's `extensions`, under `limits`";
 
@@ -29,9 +33,13 @@ pub(super) fn fault<T>(
         }
         None => (None, String::new()),
     };
+    let is_silent = stderr.trim().is_empty();
     let mut fault = match result {
         Err(Stop::Late) => late(name, call, settings),
-        Err(Stop::Trap(error)) => trap(name, call, settings, &error, hit),
+        Err(Stop::Trap(error)) => match trap(name, call, settings, &error, hit) {
+            fault if is_silent && is_panic(&error) => fault.hint(SILENT),
+            fault => fault,
+        },
         Err(Stop::Setup(why)) => Fault::new(Code::LaunchFailed, name, format!("extension `{name}`: {why}")),
         Ok(_) => Fault::new(Code::ExtensionError, name, format!("extension `{name}` gave no answer to {call}")),
     };
@@ -44,6 +52,10 @@ fn late(name: &Arc<str>, call: &str, settings: &Settings) -> Fault {
     let Settings { timeout, section, .. } = settings;
     Fault::new(Code::Timeout, name, format!("extension `{name}` did not end {call} within {timeout:?}"))
         .hint(format!("if it needs longer, raise its `timeout` in the config's `{section}`"))
+}
+
+fn is_panic(error: &wasmtime::Error) -> bool {
+    matches!(error.downcast_ref(), Some(Trap::UnreachableCodeReached))
 }
 
 fn trap(name: &Arc<str>, call: &str, settings: &Settings, error: &wasmtime::Error, hit: Option<String>) -> Fault {

@@ -3,4 +3,4 @@
 set -eu
 cd "$(dirname "$0")"
 ${COMPONENTIZE_QJS:-node_modules/.bin/componentize-qjs} --wit ../../../../wit --world matcher --js near.js \
-  --sync --stub-wasi --output "${1:-near.wasm}"
+  --sync --output "${1:-near.wasm}"

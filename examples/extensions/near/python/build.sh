@@ -2,4 +2,4 @@
 # Builds near.wasm with COMPONENTIZE_PY, which is the one on the path unless it says otherwise.
 set -eu
 cd "$(dirname "$0")"
-${COMPONENTIZE_PY:-componentize-py} -d ../../../../wit -w matcher componentize --stub-wasi near -o "${1:-near.wasm}"
+${COMPONENTIZE_PY:-componentize-py} -d ../../../../wit -w matcher componentize near -o "${1:-near.wasm}"

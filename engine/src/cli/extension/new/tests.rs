@@ -36,6 +36,8 @@ fn every_project_is_written_without_placeholders() {
                 Ok(count) => {
                     assert!(count >= 6, "{lang:?} {role:?}: {count} files");
                     assert!(folder.join("cases.json").is_file() && folder.join(".gitignore").is_file());
+                    let silent = texts(&folder).into_iter().any(|text| text.contains("--stub-wasi"));
+                    assert!(!silent, "{lang:?} {role:?}: an exception that nobody catches would say nothing");
                     let left: Vec<String> = texts(&folder).into_iter().filter(|text| text.contains("{{")).collect();
                     assert!(left.iter().all(|text| !text.contains("{{name}}") && !text.contains("{{role}}")));
                 }
