@@ -23,7 +23,7 @@ pub(super) fn check(args: &RunArgs, loaded: &Loaded) -> Diagnostics {
         Diagnostic::error(format!("the {what} `{}` would replace what a run reads", path.display()))
             .hint(format!("give the {what} a name of its own: it is written anew by every run"))
     });
-    Diagnostics { list: list.collect() }
+    Diagnostics::from(list.collect::<Vec<_>>())
 }
 
 /// What this run reads.
