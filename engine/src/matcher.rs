@@ -92,6 +92,8 @@ pub struct Compiler<'a> {
     pub library: Option<&'a dyn Library>,
     /// How many malformed patterns were read leniently: what negates one must not hold for ever.
     malformed: usize,
+    /// How many calls of matchers from the library were compiled.
+    imported: usize,
 }
 
 /// How plain values in an expected tree compare.
@@ -105,17 +107,23 @@ pub enum Mode {
 
 /// A compiled expectation.
 #[derive(Debug)]
-pub struct Expected(Tree);
+pub struct Expected {
+    tree: Tree,
+    /// Whether a matcher from a library is called in it, which is told where its value stands.
+    imports: bool,
+}
 
 impl<'a> Compiler<'a> {
     /// A compiler for nodes of `source`.
     pub fn new(source: &'a Arc<Source>, diagnostics: &'a mut Diagnostics) -> Compiler<'a> {
-        Compiler { source, diagnostics, lenient: false, library: None, malformed: 0 }
+        Compiler { source, diagnostics, lenient: false, library: None, malformed: 0, imported: 0 }
     }
 
     /// Compiles `node`; problems go to the diagnostics, and the result is then of no use.
     pub fn compile(&mut self, node: &Node, mode: Mode) -> Expected {
-        Expected(self.tree(node, mode.into()))
+        let imported = self.imported;
+        let tree = self.tree(node, mode.into());
+        Expected { tree, imports: self.imported > imported }
     }
 }
 
@@ -124,9 +132,9 @@ impl Expected {
     ///
     /// However large the values are, there are at most [`Found::LIMIT`] mismatches, and each is small.
     pub fn check(&self, actual: Option<&Json>, root: &str) -> Vec<Mismatch> {
-        judgement::begin_check(root);
+        judgement::begin_check(self.imports.then_some(root));
         let mut probe = Found::probe();
-        self.0.check(actual, &Path::root(root), &mut probe);
+        self.tree.check(actual, &Path::root(root), &mut probe);
         if let Some(fault) = judgement::take_fault() {
             return vec![fault];
         }
@@ -135,7 +143,7 @@ impl Expected {
         }
         likeness::begin_check();
         let mut found = Found::all();
-        self.0.check(actual, &Path::root(root), &mut found);
+        self.tree.check(actual, &Path::root(root), &mut found);
         if let Some(fault) = judgement::take_fault() {
             return vec![fault];
         }
@@ -149,11 +157,11 @@ impl Expected {
 
     /// Whether `actual` holds, without saying why not.
     pub fn holds(&self, actual: Option<&Json>) -> bool {
-        self.0.holds(actual)
+        self.tree.holds(actual)
     }
 
     /// What is expected, as it was written.
     pub fn written(&self) -> Json {
-        self.0.written()
+        self.tree.written()
     }
 }

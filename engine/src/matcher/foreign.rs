@@ -101,6 +101,7 @@ impl Compiler<'_> {
     }
 
     fn foreign(&mut self, matcher: Arc<dyn Foreign>, head: Head, argument: String, at: Span) -> Tree {
+        self.imported += 1;
         let mut broken = None;
         // Asked once more, one that did not answer in time would take as long again; and as it is, nothing will be run.
         let refused = if self.diagnostics.late.contains(head.name()) { Ok(None) } else { matcher.refuses(&argument) };

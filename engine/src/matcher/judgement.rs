@@ -61,15 +61,15 @@ impl Drop for Scope {
     }
 }
 
-/// Begins a check of the value at `root`: what was objected in the last one is of no use any more.
-pub(super) fn begin_check(root: &str) {
-    JUDGEMENT.with_borrow_mut(|judgement| {
-        root.clone_into(&mut judgement.root);
-        if TOUCHED.get() {
-            judgement.objections.clear();
-            TOUCHED.set(false);
-        }
-    });
+/// Begins a check, of the value at `root` where an extension's matcher wants to know: what was objected in the last one is
+/// of no use any more.
+pub(super) fn begin_check(root: Option<&str>) {
+    if let Some(root) = root {
+        JUDGEMENT.with_borrow_mut(|judgement| root.clone_into(&mut judgement.root));
+    }
+    if TOUCHED.replace(false) {
+        JUDGEMENT.with_borrow_mut(|judgement| judgement.objections.clear());
+    }
 }
 
 /// Where a value stands in the outcome. A matcher that only asks its inner one for a yes or a no does not say where that
