@@ -378,7 +378,6 @@ impl Conversation {
     /// A result, or an error of the server.
     pub(super) async fn ask(&mut self, method: &str, params: Option<Json>) -> Result<(Message, bool), Fault> {
         let answer = self.connection.request(method, params, self.timeout, &mut self.seen).await?;
-        self.seen.line("←", &answer.raw);
         let is_error = matches!(answer.kind, Kind::Response { is_error: true, .. });
         Ok((answer, is_error))
     }

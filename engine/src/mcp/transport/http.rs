@@ -262,17 +262,25 @@ impl Http {
             let mut headers = self.headers();
             headers.extend(self.endpoint.headers.clone());
             let url = self.endpoint.url.clone();
+            let label = format!("DELETE {}", url.path());
             let request = request(Method::DELETE, &url, headers, Bytes::new());
-            let sent = tokio::time::timeout(grace.longest(), self.wire.clone().send(request, url)).await;
-            if sent.is_ok_and(|sent| sent.is_ok()) {
-                by = "delete";
-            }
+            let told = match tokio::time::timeout(grace.longest(), self.wire.clone().send(request, url)).await {
+                Ok(Ok(answer)) => {
+                    by = "delete";
+                    outcome::status_text(answer.response.status())
+                }
+                Ok(Err(trouble)) => trouble.message,
+                Err(_) => "no answer in time".to_owned(),
+            };
+            self.traffic(format!("{label} → {told}"));
             self.session = None;
         }
-        match &mut self.process {
+        let mut closed = match &mut self.process {
             Some(process) => process.close(grace).await,
-            None => Closed { exit: None, by, took: begun.elapsed(), rest: self.queue.drain(..).collect(), dropped: 0 },
-        }
+            None => Closed { exit: None, by, took: begun.elapsed(), rest: Vec::new(), dropped: 0 },
+        };
+        closed.rest.splice(..0, self.queue.drain(..));
+        closed
     }
 }
 
