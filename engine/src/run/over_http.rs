@@ -19,6 +19,9 @@ impl Exchange<'_> {
 
     /// A request is over: with it the call that it carried, unless its answer comes on another stream.
     pub(super) async fn hear_end(&mut self, ended: Box<Ended>) {
+        if let Some(what) = ended.awaits.as_ref().and_then(|id| self.end_subscription(id)) {
+            self.window().note(format!("the stream of the subscription to `{what}` has ended"));
+        }
         let Some(at) = self.calls.iter().position(|call| call.http.ticket == Some(ended.ticket)) else {
             if let Some(refusal) = ended.refusal() {
                 self.window().note(refusal);

@@ -56,6 +56,8 @@ pub struct Http {
     /// Somebody listened at the URL before the process was started.
     pub taken: bool,
     session: Option<HeaderValue>,
+    /// It was told that an answer names another session.
+    renamed: bool,
     protocol: Option<HeaderValue>,
     authorization: Option<HeaderValue>,
     standard: Standard,
@@ -80,6 +82,7 @@ impl Http {
             process,
             taken: false,
             session: None,
+            renamed: false,
             protocol: None,
             authorization: None,
             standard: Standard::default(),
@@ -100,9 +103,17 @@ impl Http {
                 _ => return Err(io::Error::other("the stream on which answers come is not open")),
             },
         };
-        let (awaits, begins_session) = match parse_line(text) {
-            Line::Message(Message { kind: Kind::Request { id, method }, .. }) => (Some(id), method == "initialize"),
-            _ => (None, false),
+        let (awaits, begins_session, about) = match parse_line(text) {
+            Line::Message(Message { kind: Kind::Request { id, method }, .. }) => {
+                (Some(id), method == "initialize", None)
+            }
+            Line::Message(Message { kind: Kind::Notification { method }, .. }) => {
+                (None, false, Some(format!("`{method}`")))
+            }
+            Line::Message(Message { kind: Kind::Response { id, .. }, .. }) => {
+                (None, false, Some(format!("what it was told on its request {id}")))
+            }
+            _ => (None, false, None),
         };
         let mut headers = self.headers();
         let modern = self.standard.repeat(text);
@@ -121,6 +132,7 @@ impl Http {
         let mut flight = Flight::new(self.last_ticket, Purpose::Post, label, awaits, sending);
         flight.resumable = resumable;
         flight.begins_session = begins_session;
+        flight.about = about;
         self.flights.push(flight);
         Ok(self.last_ticket)
     }
