@@ -40,7 +40,7 @@ HTTP instead of stdio
                            astray (answers there), accepted (202 with an answer), broken-result (500 with one),
                            renamed (names another session), packed-events, picky (refuses notifications);
                            close-each: every connection serves one request;
-                           sse, sse-ends, sse-elsewhere: the transport of 2024-11-05;
+                           sse, sse-ends, sse-elsewhere, sse-refused, sse-posted: the transport of 2024-11-05;
                            modern: all of it is 2026-07-28, and headers must match
 
 answers

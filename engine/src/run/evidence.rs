@@ -34,11 +34,7 @@ pub(super) fn post(desk: &Desk<'_>, step: &StepId, session: &mut Session, window
         // Stricter clients would not have got as far: a step that passed says so too, but once in a session.
         odd.retain(|note| session.told.len() < MOST_TOLD && session.told.insert((*note).to_owned()));
     }
-    let odd = odd.into_iter().map(|note| format!("the server sent a message that is odd: {note}"));
-    for text in window.notes.iter().cloned().chain(odd) {
-        let log = Log { from: LogFrom::Engine, session: Some(session.name.clone()), step: Some(step.clone()), text };
-        desk.post(Body::Log(log));
-    }
+    notes(desk, Some(&session.name), step, window, &odd);
     if window.dropped > 0 {
         let text = format!("the server sent too much: {} messages were not kept", window.dropped);
         let log = Log { from: LogFrom::Engine, session: Some(session.name.clone()), step: Some(step.clone()), text };
@@ -66,8 +62,17 @@ pub(super) fn post_said(desk: &Desk<'_>, step: &StepId) {
 /// Posts what a server said that never got ready.
 pub(super) fn post_failed_start(desk: &Desk<'_>, step: &StepId, window: &Window) {
     let none: Arc<str> = "start".into();
+    notes(desk, None, step, window, &window.oddities());
     frames(desk, &none, Some(step), window, MOST_FRAMES, MOST_FRAME);
     stderr(desk, None, step, window, MOST_LINES);
+}
+
+/// Posts what is worth knowing and no failure, and what was odd about messages.
+fn notes(desk: &Desk<'_>, session: Option<&Arc<str>>, step: &StepId, window: &Window, odd: &[&str]) {
+    let odd = odd.iter().map(|note| format!("the server sent a message that is odd: {note}"));
+    for text in window.notes.iter().cloned().chain(odd) {
+        desk.post(Body::Log(Log { from: LogFrom::Engine, session: session.cloned(), step: Some(step.clone()), text }));
+    }
 }
 
 /// Posts what crossed outside of every step, where every frame was asked for: the handshake, and the end of a session.

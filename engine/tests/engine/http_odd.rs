@@ -1,7 +1,7 @@
 //! Servers over HTTP that answer in a way that looks well and is not: what clients make of it, and what is told.
 
 use crate::http::place;
-use crate::kit::{Place, messages, verdicts};
+use crate::kit::{Place, Running, messages, verdicts};
 
 const CALLS: &str = "tools:\n  - { it: echoes, tool: echo, args: { message: hi }, expect: { text: hi } }\n";
 
@@ -84,4 +84,24 @@ fn a_port_that_is_none_is_not_taken_for_another_one() {
     let place = Place::new();
     let said = place.mcptest(&["call", "ping", "--url", "http://127.0.0.1:99999/mcp"]);
     assert!(said.code == 2 && said.stderr.contains("`99999` is no port"), "{}", said.stderr);
+}
+
+#[test]
+fn a_stream_of_2024_that_is_refused_says_why() {
+    let (code, said) = told("sse-refused", "transport: sse\n", CALLS);
+    let answer = "start_failed: the server answered `GET /mcp` with 401 Unauthorized: who are you?";
+    assert!(code == 3 && said.contains(answer) && said.contains("it asks for `Bearer realm=\"mcp\"`"), "{said}");
+}
+
+#[test]
+fn what_clients_of_2024_do_not_read_is_no_answer() {
+    let server = Running::new("sse-posted");
+    let place = Place::new();
+    let url = format!("http://127.0.0.1:{}/mcp", server.port);
+    place.write("mcptest.yml", &format!("url: \"{url}\"\ntransport: sse\nstartupTimeout: 500ms\n"));
+    place.write("suite.test.mcp.yml", CALLS);
+    let said = place.mcptest(&["run"]);
+    let (code, said) = (said.code, said.stdout.split_whitespace().collect::<Vec<_>>().join(" "));
+    assert!(code == 3 && said.contains("no answer to `initialize` within"), "{said}");
+    assert!(said.contains("as the answer to a POST, where clients of HTTP+SSE read none"), "{said}");
 }

@@ -32,6 +32,7 @@ use flight::{Flight, Purpose, Stage};
 use http_body_util::Full;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Uri};
+use outcome::Ended;
 use standard::Standard;
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -63,6 +64,8 @@ pub struct Http {
     standard: Standard,
     /// Where messages are sent, where a stream says it; or why what it says is no use.
     post_url: Option<Result<Uri, String>>,
+    /// What came instead of that stream.
+    refused: Option<Box<Ended>>,
     flights: Vec<Flight>,
     queue: VecDeque<Incoming>,
     last_ticket: u64,
@@ -87,6 +90,7 @@ impl Http {
             authorization: None,
             standard: Standard::default(),
             post_url: None,
+            refused: None,
             flights: Vec::new(),
             queue: VecDeque::new(),
             last_ticket: 0,

@@ -93,6 +93,11 @@ impl Http {
             self.queue.push_back(Incoming::Head { ticket: flight.ticket, head: head.clone() });
             flight.head = Some(head.clone());
         }
+        let refused = flight.purpose == Purpose::Listen && !head.status.is_success();
+        if refused && self.endpoint.flavour == Flavour::Sse {
+            // It is told of in full: without this stream there is no conversation.
+            flight.head = Some(head.clone());
+        }
         let events = head.status.is_success() && media == "text/event-stream" && !says_nothing_comes(flight, &head);
         flight.resumed_by =
             (!first && !events).then(|| format!("{} {media}", status_text(head.status)).trim().to_owned());
@@ -157,6 +162,8 @@ impl Http {
     fn took_whole(&mut self, mut flight: Flight, bytes: Vec<u8>) {
         let Some(head) = flight.head.clone() else { return };
         if flight.purpose == Purpose::Listen {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            self.refused = Some(Box::new(flight.ended(Some(text), None)));
             return;
         }
         if let Some(status) = flight.resumed_by.take() {
@@ -172,12 +179,18 @@ impl Http {
             let is_message = matches!(line, Line::Message(_) | Line::Batch(_));
             let success = head.status.is_success();
             let is_read = match success {
-                true => json && !says_nothing_comes(&flight, &head),
+                true => json && !says_nothing_comes(&flight, &head) && self.endpoint.flavour == Flavour::Streamable,
                 false => !holds_result(&line) && outcome::is_rpc(&bytes),
             };
             if is_message && is_read {
                 let note = (!json).then(|| format!("its content type is `{media}`"));
                 self.took_line(&mut flight, line, note);
+            } else if success && self.endpoint.flavour == Flavour::Sse {
+                if is_message {
+                    let note = "a message came as the answer to a POST, where clients of HTTP+SSE read none: it is \
+                                sent on the stream";
+                    self.queue.push_back(Incoming::Note(note.to_owned()));
+                }
             } else if success {
                 odd = Some(oddity(&flight, &head, &media, &bytes, is_message));
             } else if holds_result(&line) {
