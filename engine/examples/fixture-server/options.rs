@@ -46,7 +46,7 @@ HTTP instead of stdio
 answers
   --hang-on METHOD         never answers METHOD (repeatable)
   --refuse METHOD          answers METHOD with an error (repeatable)
-  --odd-names              lists a tool whose names mean something in a suite
+  --odd-names              lists a tool and prompts whose names mean something in a suite
   --crash-at N             exits with code 70 at the n-th request, `initialize` being the first
   --leave-at N             exits with code 7 after it has answered the n-th tools/call
   --late MS                answers the first tools/call that much later; the others at once

@@ -154,7 +154,9 @@ fn test(item: &Item, frame: &Frame<'_>) -> String {
         _ => {}
     }
     text.push_str(&format!("    {key}: {}\n", flow(&Json::String(name))));
-    if item.args.as_object().is_some_and(|args| !args.is_empty()) {
+    // What is left out is not sent, unless to a tool.
+    let sent = |args: &serde_json::Map<String, Json>| !args.is_empty() || item.kind == Kind::Prompt;
+    if item.args.as_object().is_some_and(sent) {
         text.push_str(&entry(4, "args", &frame.public(&item.args)));
     }
     if item.task {

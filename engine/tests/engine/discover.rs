@@ -74,6 +74,9 @@ fn names_that_mean_something_in_a_suite_are_written_so_that_they_do_not() {
     discover(&place, &args, &["--", &server, "--odd-names"]);
     let text = place.read("a.test.mcp.yml");
     assert!(text.contains(r#"args: { "$${x}": "$${tmp}", $gt: 1, "a: b": example }"#), "{text}");
+    // What is sent when it is run is what was sent when it was tried.
+    assert!(text.contains("prompt: \"$${all}\"\n    args: {}\n"), "{text}");
+    assert!(text.contains("prompt: \"$${none}\"\n    expect:"), "{text}");
     let said = place.mcptest(&["check", "a.test.mcp.yml"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let said = place.mcptest(&["run", "a.test.mcp.yml"]);
