@@ -277,6 +277,14 @@ impl Server {
                 let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params});
                 endless(stream, &format!("id: 1\ndata: {log}\n\n").repeat(100))
             }
+            "dies" => {
+                eprintln!("something went wrong");
+                std::process::exit(7)
+            }
+            "dies-midway" => {
+                stream.write_all(EVENTS).and(chunk(stream, "data: {\"jsonrpc\":"))?;
+                std::process::exit(7)
+            }
             "half-closed" => stream.shutdown(Shutdown::Write),
             "no-http" => stream.write_all(b"SSH-2.0-fixture\r\n").and(stream.shutdown(Shutdown::Both)),
             "resume" | "resume-refused" => {

@@ -48,7 +48,11 @@ impl Exchange<'_> {
             _ => End::Unanswered,
         };
         call.took = call.age();
+        let broken_off = matches!(end, End::Unanswered) && call.http.is_broken_off();
         call.end = Some(end);
+        if broken_off {
+            self.calls[at].http.exit = self.session.connection.exit_soon().await;
+        }
     }
 
     fn carried_by(&mut self, ticket: u64) -> Option<&mut Call> {

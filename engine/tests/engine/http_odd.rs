@@ -105,3 +105,20 @@ fn what_clients_of_2024_do_not_read_is_no_answer() {
     assert!(code == 3 && said.contains("no answer to `initialize` within"), "{said}");
     assert!(said.contains("as the answer to a POST, where clients of HTTP+SSE read none"), "{said}");
 }
+
+#[test]
+fn a_process_that_ends_instead_of_answering_has_crashed() {
+    for mode in ["dies", "dies-midway"] {
+        let place = place(mode, "", CALLS);
+        let (code, report) = place.report(&[]);
+        assert_eq!((code, verdicts(&report)), (1, vec!["echoes: faulted (crashed)".to_owned()]), "{report:#}");
+        assert_eq!(messages(&report), ["the server ended before it answered `tools/call` (exit code 7)"]);
+        let said = place.mcptest(&["call", "echo", "message=hi"]);
+        assert!(said.code == 1 && said.stderr.contains("before it answered `tools/call` (exit code 7)"), "{said:?}");
+    }
+    let said = place("dies", "", CALLS).mcptest(&["run"]);
+    assert!(said.stdout.contains("something went wrong"), "{}", said.stdout);
+    let expected = CALLS.replace("{ text: hi }", "{ http: { error: closed } }");
+    let (code, report) = place("dies", "", &expected).report(&[]);
+    assert_eq!((code, verdicts(&report)), (0, vec!["echoes: passed".to_owned()]), "{report:#}");
+}
