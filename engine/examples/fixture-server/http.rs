@@ -136,6 +136,9 @@ impl Server {
         match (request.method.as_str(), request.path.as_str()) {
             ("POST", "/token") if self.mode == "telltale" => return telltale(request, stream),
             ("POST", "/token") => return token(request, stream),
+            ("DELETE", _) if self.mode == "keeps-session" => {
+                return plain(stream, "405 Method Not Allowed", "text/plain", "", b"sessions stay");
+            }
             ("DELETE", _) => {
                 let session = request.header("mcp-session-id").unwrap_or("none").to_owned();
                 self.deleted.lock().expect("sessions").push(session);

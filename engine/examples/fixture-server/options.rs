@@ -39,7 +39,7 @@ HTTP instead of stdio
                            session-lost-rpc (the 404 is JSON-RPC), listen (asks on the standalone stream first),
                            astray (answers there), accepted (202 with an answer), broken-result (500 with one),
                            renamed (names another session), packed-events, picky (refuses notifications),
-                           dies, dies-midway (the process ends);
+                           dies, dies-midway (the process ends), keeps-session (405 to DELETE);
                            close-each: every connection serves one request;
                            sse, sse-ends, sse-elsewhere, sse-refused, sse-posted: the transport of 2024-11-05;
                            modern: all of it is 2026-07-28, and headers must match

@@ -122,3 +122,24 @@ fn a_process_that_ends_instead_of_answering_has_crashed() {
     let (code, report) = place("dies", "", &expected).report(&[]);
     assert_eq!((code, verdicts(&report)), (0, vec!["echoes: passed".to_owned()]), "{report:#}");
 }
+
+#[test]
+fn every_event_is_as_its_schema_says() {
+    let schema = Place::new().mcptest(&["schema", "event"]).stdout;
+    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).expect("JSON")).expect("a schema");
+    let all = ["run", "--reporter", "ndjson", "--show-frames"];
+    let again = [&all[..], &["--record", "a.cassette.json"]].concat();
+    let replay = [&all[..], &["--replay", "a.cassette.json"]].concat();
+    for mode in ["echo", "keeps-session", "listen", "resume-refused", "dies", "plain-error"] {
+        let place = place(mode, "", CALLS);
+        for args in [&again, &replay] {
+            let said = place.mcptest(args);
+            assert!(said.stdout.contains("\"session-closed\""), "{mode}: {}{}", said.stdout, said.stderr);
+            for line in said.stdout.lines() {
+                let event = serde_json::from_str(line).expect("JSON");
+                let problem = schema.validate(&event).err().map(|error| error.to_string());
+                assert_eq!(problem, None, "{mode}: {line}");
+            }
+        }
+    }
+}

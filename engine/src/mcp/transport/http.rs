@@ -282,8 +282,9 @@ impl Http {
             let request = request(Method::DELETE, &url, headers, Bytes::new());
             let told = match tokio::time::timeout(grace.longest(), self.wire.clone().send(request, url)).await {
                 Ok(Ok(answer)) => {
-                    by = "delete";
-                    outcome::status_text(answer.response.status())
+                    let status = answer.response.status();
+                    by = if status.is_success() { "delete" } else { by };
+                    outcome::status_text(status)
                 }
                 Ok(Err(trouble)) => trouble.message,
                 Err(_) => "no answer in time".to_owned(),
