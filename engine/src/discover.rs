@@ -48,7 +48,7 @@ pub struct Item {
     pub about: Option<String>,
     /// The schema of its arguments, as it came; `null` for what has none.
     pub schema: Json,
-    /// What it is called with.
+    /// What it is called with; `null` for a prompt that takes nothing.
     pub args: Json,
     /// Whether it has to be called as a task.
     pub task: bool,

@@ -62,7 +62,7 @@ pub enum Body {
     StepFinished(StepFinished),
     /// A test ended.
     TestFinished(TestFinished),
-    /// A server's process ended.
+    /// A session ended, and the server's process where there was one.
     SessionClosed(SessionClosed),
     /// The last event.
     RunFinished(RunFinished),
@@ -296,7 +296,7 @@ pub struct SessionClosed {
     pub server: Arc<str>,
     /// How the process ended: `exit code 0`, `signal 9 (SIGKILL)`.
     pub exit: String,
-    /// What it took: `eof`, `term`, `kill`, or `itself`.
+    /// What it took: `eof`, `term`, `kill`, or `itself`; without a process `delete` or `closed`.
     pub by: &'static str,
     /// From the first word of the shutdown to the exit.
     #[serde(serialize_with = "rounded")]

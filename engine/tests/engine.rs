@@ -47,6 +47,8 @@ mod homebody;
 mod hostile;
 #[path = "engine/http.rs"]
 mod http;
+#[path = "engine/http_odd.rs"]
+mod http_odd;
 #[path = "engine/interrupt.rs"]
 mod interrupt;
 #[path = "engine/invocation.rs"]

@@ -136,6 +136,9 @@ impl Server {
         match (request.method.as_str(), request.path.as_str()) {
             ("POST", "/token") if self.mode == "telltale" => return telltale(request, stream),
             ("POST", "/token") => return token(request, stream),
+            ("DELETE", _) if self.mode == "keeps-session" => {
+                return plain(stream, "405 Method Not Allowed", "text/plain", "", b"sessions stay");
+            }
             ("DELETE", _) => {
                 let session = request.header("mcp-session-id").unwrap_or("none").to_owned();
                 self.deleted.lock().expect("sessions").push(session);
@@ -174,6 +177,9 @@ impl Server {
                 json!({"tools": [{"name": "echo", "inputSchema": schema}]})
             }
             Some("tools/list") => json!({"tools": []}),
+            Some(_) if id.is_null() && self.mode == "picky" => {
+                return plain(stream, "400 Bad Request", "text/plain", "", b"an id is missing");
+            }
             _ if id.is_null() => return plain(stream, "202 Accepted", "text/plain", "", b""),
             _ => {
                 let error = json!({"code": -32601, "message": "unknown method"});
@@ -193,7 +199,7 @@ impl Server {
                 chunk(stream, &format!("id: 2\ndata: {}\n\n", text_result(&json!(id), "resumed")))?;
                 stream.write_all(b"0\r\n\r\n")
             }
-            _ if self.mode == "listen" => self.standalone.open(stream),
+            _ if matches!(self.mode.as_str(), "listen" | "astray") => self.standalone.open(stream),
             _ => plain(stream, "405 Method Not Allowed", "text/plain", "", b"no stream here"),
         }
     }
@@ -213,6 +219,17 @@ impl Server {
                 stream.write_all(EVENTS)?;
                 chunk(stream, &format!("data: {}\n", text_result(id, echoed)))?;
                 stream.write_all(b"0\r\n\r\n")
+            }
+            "accepted" => plain(stream, "202 Accepted", json, "", text_result(id, echoed).as_bytes()),
+            "broken-result" => plain(stream, "500 Internal Server Error", json, "", text_result(id, echoed).as_bytes()),
+            "renamed" => plain(stream, "200 OK", json, "mcp-session-id: other\r\n", text_result(id, echoed).as_bytes()),
+            "astray" => {
+                self.standalone.say(&text_result(id, echoed))?;
+                std::thread::sleep(Duration::from_secs(1));
+                plain(stream, "202 Accepted", "text/plain", "", b"")
+            }
+            "packed-events" => {
+                plain(stream, "200 OK", "text/event-stream", "content-encoding: gzip\r\n", b"\x1f\x8b\n\n")
             }
             "packed" => plain(stream, "200 OK", json, "content-encoding: gzip\r\n", b"\x1f\x8b\x08"),
             "truncated-sse" => {
@@ -262,6 +279,14 @@ impl Server {
                 let params = json!({"level": "info", "data": "x".repeat(1000)});
                 let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": params});
                 endless(stream, &format!("id: 1\ndata: {log}\n\n").repeat(100))
+            }
+            "dies" => {
+                eprintln!("something went wrong");
+                std::process::exit(7)
+            }
+            "dies-midway" => {
+                stream.write_all(EVENTS).and(chunk(stream, "data: {\"jsonrpc\":"))?;
+                std::process::exit(7)
             }
             "half-closed" => stream.shutdown(Shutdown::Write),
             "no-http" => stream.write_all(b"SSH-2.0-fixture\r\n").and(stream.shutdown(Shutdown::Both)),

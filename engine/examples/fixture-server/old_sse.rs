@@ -1,6 +1,7 @@
 //! The HTTP+SSE transport of 2024-11-05: one stream, whose first event says where to send, and on which every answer comes.
 //!
-//! `sse` is well behaved, `sse-ends` closes the stream at `tools/call`, `sse-elsewhere` sends the client to another server.
+//! `sse` is well behaved, `sse-ends` closes the stream at `tools/call`, `sse-elsewhere` sends the client to another server,
+//! `sse-refused` has no stream for anybody, `sse-posted` answers in the body of the POST.
 
 use super::http::{EVENTS_UNTIL_CLOSED, Request, plain, text_result};
 use serde_json::{Value, json};
@@ -14,12 +15,19 @@ pub(crate) struct Stream(Mutex<Option<TcpStream>>);
 
 impl Stream {
     pub(crate) fn answer(&self, mode: &str, request: &Request, stream: &mut TcpStream) -> std::io::Result<()> {
+        if mode == "sse-refused" {
+            let wanted = "www-authenticate: Bearer realm=\"mcp\"\r\n";
+            return plain(stream, "401 Unauthorized", "text/plain", wanted, b"who are you?");
+        }
         if request.method == "GET" {
             return self.open(mode, stream);
         }
-        plain(stream, "202 Accepted", "text/plain", "", b"")?;
         let message = serde_json::from_slice::<Value>(&request.body).unwrap_or_default();
         let id = &message["id"];
+        if mode == "sse-posted" && !id.is_null() {
+            return plain(stream, "200 OK", "application/json", "", text_result(id, "posted").as_bytes());
+        }
+        plain(stream, "202 Accepted", "text/plain", "", b"")?;
         let result = match message["method"].as_str() {
             Some("initialize") => {
                 let info = json!({"name": "fixture-sse", "version": "1"});

@@ -36,15 +36,18 @@ HTTP instead of stdio
                            half-closed, no-http, endless-body|-error|-event|-comments|-events,
                            resume (the stream ends before the answer), resume-refused, close-after, gateway (an error
                            that is no JSON-RPC), packed, busy (429), cut-event (the stream ends without an empty line),
-                           session-lost-rpc (the 404 is JSON-RPC), listen (asks on the standalone stream first);
+                           session-lost-rpc (the 404 is JSON-RPC), listen (asks on the standalone stream first),
+                           astray (answers there), accepted (202 with an answer), broken-result (500 with one),
+                           renamed (names another session), packed-events, picky (refuses notifications),
+                           dies, dies-midway (the process ends), keeps-session (405 to DELETE);
                            close-each: every connection serves one request;
-                           sse, sse-ends, sse-elsewhere: the transport of 2024-11-05;
+                           sse, sse-ends, sse-elsewhere, sse-refused, sse-posted: the transport of 2024-11-05;
                            modern: all of it is 2026-07-28, and headers must match
 
 answers
   --hang-on METHOD         never answers METHOD (repeatable)
   --refuse METHOD          answers METHOD with an error (repeatable)
-  --odd-names              lists a tool whose names mean something in a suite
+  --odd-names              lists a tool and prompts whose names mean something in a suite
   --crash-at N             exits with code 70 at the n-th request, `initialize` being the first
   --leave-at N             exits with code 7 after it has answered the n-th tools/call
   --late MS                answers the first tools/call that much later; the others at once

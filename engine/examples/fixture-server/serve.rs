@@ -120,6 +120,16 @@ impl Server {
                 self.reply(id, json!({"resourceTemplates": [{"uriTemplate": "fixture://text/{text}", "name": "text"}]}))
             }
             "resources/read" => self.read(id, params["uri"].as_str().unwrap_or_default()),
+            "prompts/list" if options.odd_names => {
+                let arguments = json!([{"name": "${x}"}]);
+                let prompts = json!([{"name": "${all}", "arguments": arguments}, {"name": "${none}"}]);
+                self.reply(id, json!({"prompts": prompts}));
+            }
+            "prompts/get" if options.odd_names => {
+                // Whether `arguments` was sent is part of the answer.
+                let content = json!({"type": "text", "text": params.to_string()});
+                self.reply(id, json!({"messages": [{"role": "user", "content": content}]}));
+            }
             "prompts/list" => self
                 .reply(id, json!({"prompts": [{"name": "greet", "arguments": [{"name": "name", "required": true}]}]})),
             "prompts/get" => self.prompt(id, params),

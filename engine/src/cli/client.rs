@@ -11,6 +11,7 @@ use crate::mcp::fault::{Code, Fault};
 use crate::mcp::instance;
 use crate::mcp::lifecycle::{self, Introduction, REVISIONS};
 use crate::mcp::message::{Kind, Message};
+use crate::reporter::text::shell;
 use crate::reporter::visible::visible;
 use crate::source::Json;
 use crate::suite::Setting;
@@ -101,6 +102,22 @@ impl ServerArgs {
         let looks_so: Vec<String> = looks_so.map(str::to_owned).collect();
         let redactor = Redactor::new(named.chain(server.secrets.iter().cloned()).chain(looks_so));
         Ok(Chosen { server, written, redactor: Rc::new(redactor) })
+    }
+
+    /// The command that runs a suite in which `written` stands for the server.
+    pub(super) fn run_command(&self, file: &str, written: Option<&Json>) -> String {
+        // A server that is written down whole needs no config.
+        let config = self.config.as_deref().filter(|_| !written.is_some_and(Json::is_object));
+        let config = config.map(|path| format!("--config {} ", shell(&path.to_string_lossy())));
+        format!("mcptest run {}{}", config.unwrap_or_default(), shell(file))
+    }
+
+    /// What held for this command, and is not written into a suite in which `written` stands for the server.
+    pub(super) fn unwritten(&self, written: Option<&Json>) -> String {
+        let word = self.protocol.as_deref().filter(|_| !written.is_some_and(Json::is_object));
+        word.map_or_else(String::new, |word| {
+            format!("`--protocol` held for this once: the suite needs `protocol: {word}` in the server's config\n")
+        })
     }
 
     /// Puts the options over what the server says of itself, and into what is written of one that no config defines.
@@ -361,7 +378,6 @@ impl Conversation {
     /// A result, or an error of the server.
     pub(super) async fn ask(&mut self, method: &str, params: Option<Json>) -> Result<(Message, bool), Fault> {
         let answer = self.connection.request(method, params, self.timeout, &mut self.seen).await?;
-        self.seen.line("←", &answer.raw);
         let is_error = matches!(answer.kind, Kind::Response { is_error: true, .. });
         Ok((answer, is_error))
     }

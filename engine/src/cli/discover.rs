@@ -83,8 +83,9 @@ pub(super) fn discover(args: &DiscoverArgs, talk: &Talk) -> u8 {
             return Ok(refuse(&file));
         }
         survey.unlisted.iter().for_each(|(_, why)| conversation.seen.note(why.clone()));
+        let command = args.server.run_command(&file, written.as_ref());
         let frame = write::Frame {
-            file: &file,
+            command: &command,
             server: written.clone(),
             respond: args.answer.then(|| json!({"sampling": SAMPLED, "elicitation": "accept", "roots": {"roots": []}})),
             capture: args.capture,
@@ -92,7 +93,13 @@ pub(super) fn discover(args: &DiscoverArgs, talk: &Talk) -> u8 {
             environment: &environment,
         };
         let text = write::suite(&survey, &frame);
-        Ok(put(&file, &text, args.force, &survey, talk))
+        let code = put(&file, &text, args.force);
+        if code == OK && file != "-" && !talk.quiet {
+            screen::tell(&summary(&file, &survey));
+            screen::tell(&args.server.unwritten(written.as_ref()));
+            screen::tell(&format!("next: {command}\n"));
+        }
+        Ok(code)
     })
 }
 
@@ -108,8 +115,8 @@ fn refuse(file: &str) -> u8 {
     BAD_INPUT
 }
 
-/// Writes the suite and says what is in it.
-fn put(file: &str, text: &str, force: bool, survey: &Survey, talk: &Talk) -> u8 {
+/// Writes the suite.
+fn put(file: &str, text: &str, force: bool) -> u8 {
     let problems = parse::parse_text(text);
     if problems.has_errors() {
         screen::tell(&problems.render(false));
@@ -127,12 +134,10 @@ fn put(file: &str, text: &str, force: bool, survey: &Survey, talk: &Talk) -> u8 
         screen::tell(&format!("error: `{file}` cannot be written: {error}\n"));
         return FAILED;
     }
-    if !talk.quiet {
-        screen::tell(&summary(file, survey));
-    }
     OK
 }
 
+/// What is in it.
 fn summary(file: &str, survey: &Survey) -> String {
     let of = |kind: Kind, word: &str| {
         let found = survey.items.iter().filter(|item| item.kind == kind).count();
@@ -151,7 +156,6 @@ fn summary(file: &str, survey: &Survey) -> String {
             "{tools} may change something and {are} skipped: look at `args`, then remove `skip` (or use `--call all`)\n"
         ));
     }
-    text.push_str(&format!("next: mcptest run {file}\n"));
     text
 }
 

@@ -180,6 +180,8 @@ impl Asking<'_> {
     async fn once(&mut self, item: &Item) -> Tried {
         let (method, params) = match item.kind {
             Kind::Tool => ("tools/call", json!({"name": item.name, "arguments": item.args})),
+            // Some servers refuse a call without `arguments` even where all of them may be left out.
+            Kind::Prompt if item.args.is_null() => ("prompts/get", json!({"name": item.name})),
             Kind::Prompt => ("prompts/get", json!({"name": item.name, "arguments": item.args})),
             Kind::Resource => ("resources/read", json!({"uri": item.name})),
             Kind::Template => ("resources/read", json!({"uri": uri_template::expand(&item.name, &item.args)})),
@@ -284,7 +286,10 @@ fn prompt(prompt: &Json) -> Option<Item> {
         name: text(prompt, "name")?,
         about: text(prompt, "description").or_else(|| text(prompt, "title")),
         schema: Json::Null,
-        args: instance(&json!({"type": "object", "required": names, "properties": properties})),
+        args: match arguments.is_empty() {
+            true => Json::Null,
+            false => instance(&json!({"type": "object", "required": names, "properties": properties})),
+        },
         task: false,
         harmless: true,
         tried: untried(),

@@ -15,8 +15,8 @@ const MOST_TEXT: usize = 2000;
 /// What the text says beside what was found.
 #[derive(Debug)]
 pub struct Frame<'a> {
-    /// The file it is written to, for the command in its head.
-    pub file: &'a str,
+    /// The command that runs it.
+    pub command: &'a str,
     /// The value of `server`, when the suite names one.
     pub server: Option<Json>,
     /// The value of `respond`, when the server was answered.
@@ -71,7 +71,7 @@ pub fn suite(survey: &Survey, frame: &Frame<'_>) -> String {
         "# A first suite, written by `mcptest discover` from what the server says and does. It is yours now: keep what is\n\
          # useful, put in arguments that mean something, and say more about what must come back.\n",
     );
-    text.push_str(&format!("#\n#   mcptest run {}\n\n", frame.file));
+    text.push_str(&format!("#\n#   {}\n\n", frame.command));
     text.push_str(&entry(0, "description", &Json::String(frame.redactor.text(&description).into_owned())));
     if let Some(server) = &frame.server {
         let shown = frame.public(server);
@@ -154,7 +154,9 @@ fn test(item: &Item, frame: &Frame<'_>) -> String {
         _ => {}
     }
     text.push_str(&format!("    {key}: {}\n", flow(&Json::String(name))));
-    if item.args.as_object().is_some_and(|args| !args.is_empty()) {
+    // What is left out is not sent, unless to a tool.
+    let sent = |args: &serde_json::Map<String, Json>| !args.is_empty() || item.kind == Kind::Prompt;
+    if item.args.as_object().is_some_and(sent) {
         text.push_str(&entry(4, "args", &frame.public(&item.args)));
     }
     if item.task {

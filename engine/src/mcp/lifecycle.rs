@@ -1,6 +1,6 @@
 //! The words of the handshake: what `initialize` says, and what its answer must hold.
 
-use super::era::Era;
+use super::era::{Era, MODERN};
 use crate::source::Json;
 use serde_json::json;
 
@@ -81,6 +81,11 @@ pub fn introduction(response: &Json, asked: Option<&str>) -> Result<Introduction
             None
         }
     };
+    if let Some(version) = version.as_deref().filter(|version| MODERN.contains(version)) {
+        return Err(format!(
+            "the server answers `initialize` with protocol version `{version}`, which has no `initialize`"
+        ));
+    }
     if let Some(version) = version.as_deref().filter(|version| !REVISIONS.contains(version)) {
         return Err(format!(
             "the server wants protocol version `{version}`, which mcptest does not speak (it speaks {})",

@@ -233,7 +233,7 @@ impl Transport {
     pub async fn close(&mut self, grace: Grace) -> Closed {
         match self {
             Transport::Stdio(stdio) => stdio.close(grace).await,
-            Transport::Replay(_) => Closed::default(),
+            Transport::Replay(_) => Closed { by: "closed", ..Closed::default() },
             Transport::Recorded(inner, recorder) => {
                 let closed = Box::pin(inner.close(grace)).await;
                 closed.rest.iter().for_each(|incoming| recorder.came(incoming));

@@ -116,8 +116,10 @@ impl Human {
         if !self.look.verbose {
             return Ok(());
         }
-        let (session, exit, by) = (visible(&closed.session), visible(&closed.exit), closed.by);
-        let line = format!("session {session} closed in {}: {exit}, by {by}", duration(closed.duration_ms));
+        let (session, exit) = (visible(&closed.session), visible(&closed.exit));
+        // Of a connection that was just closed there is no more to say.
+        let by = if closed.by == "closed" { String::new() } else { format!(", by {}", closed.by) };
+        let line = format!("session {session} closed in {}: {exit}{by}", duration(closed.duration_ms));
         self.screen.line(&self.paint.dim(&line))
     }
 

@@ -1,5 +1,6 @@
 //! Small pieces of text that several reporters show alike: durations, counts, cuts.
 
+use super::visible::visible;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// A duration for people: `0.4ms`, `340ms`, `12.3s`, `2m 5s`, `1h 2m`.
@@ -23,6 +24,15 @@ pub fn duration(ms: f64) -> String {
 pub fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {noun}{plural}")
+}
+
+/// A word for a shell, quoted when it needs to be.
+pub fn shell(word: &str) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@%+=,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", visible(word).replace('\'', r"'\''"))
 }
 
 /// How many columns `text` takes on a terminal.

@@ -59,6 +59,8 @@ pub(super) struct Call {
 /// The side of a call that only HTTP has.
 #[derive(Debug, Default)]
 pub(super) struct Http {
+    /// How the process ended that was to answer.
+    pub(super) exit: Option<Exit>,
     /// The request that carries it.
     pub(super) ticket: Option<u64>,
     /// The answer so far: its head first, the rest when the request is over.
@@ -72,6 +74,11 @@ pub(super) struct Http {
 }
 
 impl Http {
+    /// Whether it ended before a body came whole, as when the server ends meanwhile.
+    pub(super) fn is_broken_off(&self) -> bool {
+        self.outcome.as_ref().is_some_and(|outcome| outcome.body.is_none())
+    }
+
     /// Whether more of it is waited for.
     pub(super) fn is_under_way(&self) -> bool {
         self.to_the_end && self.ticket.is_some() && !self.over

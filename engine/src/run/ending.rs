@@ -50,9 +50,10 @@ pub(super) fn fault_of(end: &End, call: &Call, window: &Window) -> Fault {
             Fault::new(Code::ConnectionLost, format!("the server closed its stdout before it answered {what}"))
         }
         End::Failed(fault) => fault.clone(),
-        End::Unanswered => match &call.http.outcome {
-            Some(outcome) => outcome.fault(&what),
-            None => Fault::new(Code::ConnectionLost, format!("no answer to {what}")),
+        End::Unanswered => match (&call.http.exit, &call.http.outcome) {
+            (Some(exit), _) => fault_of(&End::Exited(*exit), call, window),
+            (None, Some(outcome)) => outcome.fault(&what),
+            (None, None) => Fault::new(Code::ConnectionLost, format!("no answer to {what}")),
         },
         End::Malformed(why) => {
             Fault::new(Code::MalformedResponse, format!("the answer to {what} cannot be read: {why}"))

@@ -34,11 +34,7 @@ pub(super) fn post(desk: &Desk<'_>, step: &StepId, session: &mut Session, window
         // Stricter clients would not have got as far: a step that passed says so too, but once in a session.
         odd.retain(|note| session.told.len() < MOST_TOLD && session.told.insert((*note).to_owned()));
     }
-    let odd = odd.into_iter().map(|note| format!("the server sent a message that is odd: {note}"));
-    for text in window.notes.iter().cloned().chain(odd) {
-        let log = Log { from: LogFrom::Engine, session: Some(session.name.clone()), step: Some(step.clone()), text };
-        desk.post(Body::Log(log));
-    }
+    notes(desk, Some(&session.name), step, window, &odd);
     if window.dropped > 0 {
         let text = format!("the server sent too much: {} messages were not kept", window.dropped);
         let log = Log { from: LogFrom::Engine, session: Some(session.name.clone()), step: Some(step.clone()), text };
@@ -46,7 +42,7 @@ pub(super) fn post(desk: &Desk<'_>, step: &StepId, session: &mut Session, window
     }
     if options.frames || failed {
         let most = if options.frames { usize::MAX } else { MOST_FRAMES };
-        frames(desk, &session.name, step, window, most, if options.frames { usize::MAX } else { MOST_FRAME });
+        frames(desk, &session.name, Some(step), window, most, if options.frames { usize::MAX } else { MOST_FRAME });
     }
     if options.logs || failed {
         stderr(desk, Some(&session.name), step, window, if options.logs { usize::MAX } else { MOST_LINES });
@@ -66,11 +62,27 @@ pub(super) fn post_said(desk: &Desk<'_>, step: &StepId) {
 /// Posts what a server said that never got ready.
 pub(super) fn post_failed_start(desk: &Desk<'_>, step: &StepId, window: &Window) {
     let none: Arc<str> = "start".into();
-    frames(desk, &none, step, window, MOST_FRAMES, MOST_FRAME);
+    notes(desk, None, step, window, &window.oddities());
+    frames(desk, &none, Some(step), window, MOST_FRAMES, MOST_FRAME);
     stderr(desk, None, step, window, MOST_LINES);
 }
 
-fn frames(desk: &Desk<'_>, session: &Arc<str>, step: &StepId, window: &Window, most: usize, size: usize) {
+/// Posts what is worth knowing and no failure, and what was odd about messages.
+fn notes(desk: &Desk<'_>, session: Option<&Arc<str>>, step: &StepId, window: &Window, odd: &[&str]) {
+    let odd = odd.iter().map(|note| format!("the server sent a message that is odd: {note}"));
+    for text in window.notes.iter().cloned().chain(odd) {
+        desk.post(Body::Log(Log { from: LogFrom::Engine, session: session.cloned(), step: Some(step.clone()), text }));
+    }
+}
+
+/// Posts what crossed outside of every step, where every frame was asked for: the handshake, and the end of a session.
+pub(super) fn post_frames(desk: &Desk<'_>, session: &Arc<str>, window: &Window) {
+    if desk.shared.options.frames {
+        frames(desk, session, None, window, usize::MAX, usize::MAX);
+    }
+}
+
+fn frames(desk: &Desk<'_>, session: &Arc<str>, step: Option<&StepId>, window: &Window, most: usize, size: usize) {
     let skipped = window.frames().count().saturating_sub(most);
     let redactor = desk.shared.redactor();
     for (direction, text) in window.frames().skip(skipped) {
@@ -78,7 +90,7 @@ fn frames(desk: &Desk<'_>, session: &Arc<str>, step: &StepId, window: &Window, m
         let shown = cut_middle(&text, size);
         desk.post(Body::Frame(Frame {
             session: session.clone(),
-            step: Some(step.clone()),
+            step: step.cloned(),
             direction,
             cut: text.len().saturating_sub(shown.len()),
             text: shown,

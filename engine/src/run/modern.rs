@@ -189,8 +189,12 @@ impl Exchange<'_> {
     /// The server ended a subscription; in words.
     pub(super) fn ended_subscription(&mut self, message: &Message) -> Option<String> {
         let Kind::Response { id, .. } = &message.kind else { return None };
+        Some(format!("the server ended the subscription to `{}`", self.end_subscription(id)?))
+    }
+
+    /// Nothing comes of a subscription any more: to what it was.
+    pub(super) fn end_subscription(&mut self, id: &Json) -> Option<String> {
         let at = self.session.listening.iter().position(|(_, listening)| listening == id)?;
-        let (what, _) = self.session.listening.remove(at);
-        Some(format!("the server ended the subscription to `{what}`"))
+        Some(self.session.listening.remove(at).0)
     }
 }

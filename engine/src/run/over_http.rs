@@ -19,6 +19,9 @@ impl Exchange<'_> {
 
     /// A request is over: with it the call that it carried, unless its answer comes on another stream.
     pub(super) async fn hear_end(&mut self, ended: Box<Ended>) {
+        if let Some(what) = ended.awaits.as_ref().and_then(|id| self.end_subscription(id)) {
+            self.window().note(format!("the stream of the subscription to `{what}` has ended"));
+        }
         let Some(at) = self.calls.iter().position(|call| call.http.ticket == Some(ended.ticket)) else {
             if let Some(refusal) = ended.refusal() {
                 self.window().note(refusal);
@@ -45,7 +48,11 @@ impl Exchange<'_> {
             _ => End::Unanswered,
         };
         call.took = call.age();
+        let broken_off = matches!(end, End::Unanswered) && call.http.is_broken_off();
         call.end = Some(end);
+        if broken_off {
+            self.calls[at].http.exit = self.session.connection.exit_soon().await;
+        }
     }
 
     fn carried_by(&mut self, ticket: u64) -> Option<&mut Call> {

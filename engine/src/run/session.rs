@@ -40,6 +40,8 @@ pub(super) struct Session {
     pub(super) turns: HashMap<String, usize>,
     /// The tools' output schemas, once they were asked for; or why they did not come.
     pub(super) output_schemas: Option<Result<Schemas, Fault>>,
+    /// What crossed before the first step.
+    pub(super) start: Window,
     /// Values that were fetched on the way, and that no report may show.
     pub(super) secrets: Vec<String>,
     /// Rings when a step has waited long enough.
@@ -100,7 +102,8 @@ impl Session {
             Ok(mut introduction) => {
                 introduction.notes.append(&mut window.notes);
                 session.revision.clone_from(&introduction.protocol_version);
-                session.secrets = window.secrets;
+                session.secrets = std::mem::take(&mut window.secrets);
+                session.start = window;
                 Ok((session, introduction))
             }
             Err(fault) => {
@@ -133,6 +136,7 @@ impl Session {
             broken: false,
             turns: HashMap::new(),
             output_schemas: None,
+            start: Window::default(),
             secrets: Vec::new(),
             alarm: Alarm::default(),
             revision: None,
@@ -174,9 +178,9 @@ impl Session {
         self.connection.exit.is_none() && !self.broken
     }
 
-    /// Ends the server.
-    pub(super) async fn close(mut self, hurried: bool) -> Closed {
-        self.connection.close(hurried, &mut ()).await
+    /// Ends the server; `window` takes in what still crosses.
+    pub(super) async fn close(mut self, hurried: bool, window: &mut Window) -> Closed {
+        self.connection.close(hurried, window).await
     }
 }
 
@@ -236,6 +240,10 @@ impl Witness for Start<'_> {
 impl Witness for Window {
     fn sent(&mut self, line: &str) {
         Window::sent(self, line);
+    }
+
+    fn answered(&mut self, answer: &Message) {
+        Window::received(self, Rc::new(answer.clone()));
     }
 
     fn received(&mut self, message: Message) {

@@ -2,6 +2,7 @@
 
 use super::Shared;
 use super::early::First;
+use super::evidence;
 use super::fault::Fault;
 use super::session::{Failed, Opening, Session};
 use super::stop::Listener;
@@ -187,8 +188,9 @@ impl Slot {
     /// Takes what an attempt came to, and tells it.
     fn arrive(&mut self, opened: Opened, desk: &Desk<'_>) {
         match opened.result {
-            Ok((session, introduction)) => {
+            Ok((mut session, introduction)) => {
                 desk.keep_secret(&session.secrets);
+                evidence::post_frames(desk, &session.name, &std::mem::take(&mut session.start));
                 desk.post(Body::SessionOpened(SessionOpened {
                     session: session.name.clone(),
                     server: self.server.name.clone(),
@@ -214,7 +216,9 @@ impl Slot {
     pub(super) async fn close(&mut self, desk: &Desk<'_>) {
         let Some(session) = self.session.take() else { return };
         let (name, server) = (session.name.clone(), self.server.name.clone());
-        let closed = session.close(desk.shared.stop.interrupted()).await;
+        let mut rest = Window::default();
+        let closed = session.close(desk.shared.stop.interrupted(), &mut rest).await;
+        evidence::post_frames(desk, &name, &rest);
         desk.post(Body::SessionClosed(SessionClosed {
             session: name,
             server,

@@ -174,11 +174,18 @@ fn session_closed() -> Value {
     let properties = json!({
         "session": text("Which."),
         "server": text("The server's name."),
-        "exit": text("How the process ended."),
-        "by": { "enum": ["eof", "term", "kill", "itself"], "description": "What it took." },
-        "durationMs": millis("From the first word of the shutdown to the exit."),
+        "exit": text("How the process ended, where there was one."),
+        "by": {
+            "enum": ["eof", "term", "kill", "itself", "delete", "closed"],
+            "description": "What it took; without a process `delete` or `closed`."
+        },
+        "durationMs": millis("From the first word of the shutdown to the end."),
     });
-    object("A server's process ended.", &["session", "server", "exit", "by", "durationMs"], properties)
+    object(
+        "A session ended, and the server's process where there was one.",
+        &["session", "server", "exit", "by", "durationMs"],
+        properties,
+    )
 }
 
 fn run_finished() -> Value {

@@ -77,6 +77,7 @@ fn what_the_server_asks_is_refused_unless_answers_are_wanted() {
     assert_eq!(told["result"], json!({"action": "accept", "content": {"n": 7}}));
     let said = call(&["echo", "message=hi", "--verbose"], &["--noisy-stderr"]);
     assert!(said.stderr.contains("→ {") && said.stderr.contains("← {") && said.stderr.contains("| log:"), "{said:?}");
+    assert_eq!((said.stderr.matches("serverInfo").count(), said.stderr.matches("← {").count()), (1, 3), "{said:?}");
 }
 
 #[test]

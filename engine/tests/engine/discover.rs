@@ -74,6 +74,9 @@ fn names_that_mean_something_in_a_suite_are_written_so_that_they_do_not() {
     discover(&place, &args, &["--", &server, "--odd-names"]);
     let text = place.read("a.test.mcp.yml");
     assert!(text.contains(r#"args: { "$${x}": "$${tmp}", $gt: 1, "a: b": example }"#), "{text}");
+    // What is sent when it is run is what was sent when it was tried.
+    assert!(text.contains("prompt: \"$${all}\"\n    args: {}\n"), "{text}");
+    assert!(text.contains("prompt: \"$${none}\"\n    expect:"), "{text}");
     let said = place.mcptest(&["check", "a.test.mcp.yml"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     let said = place.mcptest(&["run", "a.test.mcp.yml"]);
@@ -107,4 +110,20 @@ fn a_server_of_the_modern_era_is_found_where_the_command_line_says_so() {
     assert!(text.contains("protocol: auto"), "{text}");
     let said = place.mcptest(&["run", "a.test.mcp.yml"]);
     assert_eq!(said.code, 0, "{}", said.stdout);
+}
+
+#[test]
+fn the_command_that_runs_the_suite_names_the_config_that_was_named() {
+    let place = Place::new();
+    let server = serde_json::Value::from(fixture_server());
+    place.write("of mine.yml", &format!("command: {server}\nargs: [--modern-only]\n"));
+    let named = ["-c", "of mine.yml", "--protocol", "auto", "-o", "a b.test.mcp.yml"];
+    let told = discover(&place, &named, &[]);
+    let command = "mcptest run --config 'of mine.yml' 'a b.test.mcp.yml'";
+    assert!(told.contains(&format!("next: {command}\n")), "{told}");
+    assert!(told.contains("the suite needs `protocol: auto` in the server's config"), "{told}");
+    assert!(place.read("a b.test.mcp.yml").contains(&format!("#   {command}\n")));
+    place.write("mcptest.yml", &format!("command: {server}\n"));
+    let told = discover(&place, &["-o", "c.test.mcp.yml"], &[]);
+    assert!(told.contains("next: mcptest run c.test.mcp.yml\n") && !told.contains("--protocol"), "{told}");
 }

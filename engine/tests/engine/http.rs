@@ -350,6 +350,11 @@ fn a_session_is_ended_with_a_delete_where_there_is_one() {
     assert_eq!(closed_by(&server, "legacy", &nothing), "delete");
     assert_eq!(closed_by(&server, "auto", &told("{ $contains: \"deleted: session-1\" }")), "delete");
     let modern = Running::new("modern");
+    let keeper = Running::new("keeps-session");
+    assert_eq!(
+        closed_by(&keeper, "legacy", &told("hi").replace("tool: echo", "tool: echo, args: { message: hi }")),
+        "closed"
+    );
     assert_eq!(closed_by(&modern, "auto", "tools:\n  - { it: asks, tool: headers, args: { city: Bonn } }\n"), "closed");
 }
 

@@ -1,4 +1,4 @@
-//! A server of the modern era alone: no GET, no DELETE, no session though every answer names one, and headers that must say
+//! A server of the modern era alone, whose streams end as soon as they are acknowledged: no GET, no DELETE, no session though every answer names one, and headers that must say
 //! what the body says.
 
 use super::{Request, STRAY, plain};
@@ -51,6 +51,15 @@ pub(super) fn answer(request: &Request, stream: &mut TcpStream) -> std::io::Resu
                 task["result"] = json!({"content": [{"type": "text", "text": "at last"}], "resultType": "complete"});
             }
             task
+        }
+        "subscriptions/listen" => {
+            let meta = json!({"io.modelcontextprotocol/subscriptionId": id});
+            let (method, params) = (
+                "notifications/subscriptions/acknowledged",
+                json!({"_meta": meta, "notifications": params["notifications"]}),
+            );
+            let event = format!("data: {}\n\n", json!({"jsonrpc": "2.0", "method": method, "params": params}));
+            return plain(stream, "200 OK", "text/event-stream", STRAY, event.as_bytes());
         }
         "tools/call" if named == Some("dream") => json!({"content": [], "resultType": "dreaming"}),
         "server/discover" => json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}),

@@ -1,4 +1,5 @@
-//! The standalone stream, opened by a GET: `--http-mode listen` asks the client on it before it answers a call.
+//! The standalone stream, opened by a GET: `--http-mode listen` asks the client on it before it answers a call, and
+//! `astray` answers there.
 
 use super::{EVENTS_UNTIL_CLOSED, Request};
 use serde_json::{Value, json};
@@ -35,15 +36,19 @@ impl Standalone {
         is_answer
     }
 
+    /// Says something on the stream.
+    pub(super) fn say(&self, message: &str) -> std::io::Result<()> {
+        let mut open = self.stream.lock().expect("a stream");
+        let stream = open.as_mut().ok_or(ErrorKind::NotConnected)?;
+        stream.write_all(format!("data: {message}\n\n").as_bytes())
+    }
+
     /// Says something on the stream, then asks there for the roots; the answer as text.
     pub(super) fn ask(&self, request: &Request) -> std::io::Result<String> {
         let log = json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": 1}});
         let ask = json!({"jsonrpc": "2.0", "id": "asked", "method": "roots/list"});
-        {
-            let mut open = self.stream.lock().expect("a stream");
-            let stream = open.as_mut().ok_or(ErrorKind::NotConnected)?;
-            stream.write_all(format!("data: {log}\n\ndata: {ask}\n\n").as_bytes())?;
-        }
+        self.say(&log.to_string())?;
+        self.say(&ask.to_string())?;
         let answer = self.answer.lock().expect("an answer");
         let (mut answer, waited) =
             self.answered.wait_timeout_while(answer, PATIENCE, |answer| answer.is_none()).expect("an answer");

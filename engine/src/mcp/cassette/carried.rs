@@ -102,6 +102,7 @@ impl Carried {
             answers_elsewhere: accepted,
             in_session: false,
             answered,
+            ..Ended::default()
         };
         (head, ended)
     }

@@ -145,7 +145,13 @@ impl Connection {
                     refused = head.status.is_client_error() || head.status.is_server_error();
                 }
                 Incoming::Ended(ended) if Some(ended.ticket) == ours && !ended.answers_elsewhere => {
-                    return Err(Lost::Unanswered(ended));
+                    return Err(match ended.body {
+                        None => match self.exit_soon().await {
+                            Some(exit) => Lost::Exited(exit),
+                            None => Lost::Unanswered(ended),
+                        },
+                        Some(_) => Lost::Unanswered(ended),
+                    });
                 }
                 Incoming::Message(message) => {
                     if !self.take_in(message, deadline, witness).await {
@@ -159,6 +165,13 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// How the process ended behind a URL, if it does so in a moment: that a connection broke is told first.
+    pub async fn exit_soon(&mut self) -> Option<Exit> {
+        self.transport.http()?;
+        let process = self.transport.process()?;
+        timeout_at(Instant::now() + ENDING, process.child().wait()).await.ok()
     }
 
     /// Whether answers can still come.

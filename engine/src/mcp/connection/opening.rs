@@ -28,6 +28,10 @@ const MOST_STARTUP: usize = 1024 * 1024;
 /// What a refusal of `initialize` may mean.
 const NO_INITIALIZE: &str = "a server of the modern era has no `initialize`: `protocol: auto` in the config finds that out, and so does `--protocol auto` of `call` and `discover`";
 
+/// What a refusal of `server/discover` may mean.
+const OTHER_ERAS: &str =
+    "`protocol: legacy` opens the conversation with `initialize`, `protocol: auto` with what works";
+
 /// What became of the probe.
 enum Probed {
     Answered(Discovered),
@@ -74,7 +78,9 @@ impl Connection {
         let value = self.ask_in_time("initialize", &request, &id, witness).await?;
         let mut introduction = lifecycle::introduction(&value, revision.as_deref()).map_err(|message| {
             let fault = Fault::new(Code::HandshakeFailed, message);
-            match value.get("error").is_some_and(|error| !error.is_null()) {
+            let chosen = value.pointer("/result/protocolVersion").and_then(Json::as_str);
+            let is_error = value.get("error").is_some_and(|error| !error.is_null());
+            match is_error || chosen.is_some_and(|chosen| MODERN.contains(&chosen)) {
                 true => fault.hint(NO_INITIALIZE),
                 false => fault,
             }
@@ -115,10 +121,14 @@ impl Connection {
     /// Opens a modern conversation: a server that does not speak that era is a fault.
     async fn discover(&mut self, protocol: &Protocol, witness: &mut dyn Witness) -> Result<Introduction, Fault> {
         let revision = protocol.modern_revision();
-        let discovered = self.ask_discover(revision, witness).await?;
+        let discovered = self.ask_discover(revision, witness).await.map_err(|fault| match fault.code {
+            // Most servers of the legacy era over HTTP refuse what names no session with words of their own.
+            Code::HandshakeFailed => fault.hint(OTHER_ERAS),
+            _ => fault,
+        })?;
         self.commit(discovered, revision, witness).await?.map_err(|why| {
             Fault::new(Code::HandshakeFailed, format!("the server does not speak the modern era: {why}"))
-                .hint("`protocol: legacy` opens the conversation with `initialize`, `protocol: auto` with what works")
+                .hint(OTHER_ERAS)
                 .hint("a test with `handshake: false` sends its steps without asking first")
         })
     }
@@ -343,6 +353,10 @@ fn speaks_legacy(supported: &[String]) -> bool {
 
 /// A server from a time that this version knows nothing of.
 fn foreign(supported: &[String]) -> Fault {
+    if let Some(common) = era::common(supported) {
+        let message = format!("the server refuses protocol version {common}, and names it among those it speaks");
+        return Fault::new(Code::HandshakeFailed, message);
+    }
     let theirs = if supported.is_empty() { "none that it names".to_owned() } else { supported.join(", ") };
     let ours = REVISIONS.iter().chain(&MODERN).copied().collect::<Vec<_>>().join(", ");
     let message = format!("the server and mcptest share no protocol version: it speaks {theirs}, mcptest {ours}");

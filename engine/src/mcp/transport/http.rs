@@ -32,6 +32,7 @@ use flight::{Flight, Purpose, Stage};
 use http_body_util::Full;
 use hyper::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Uri};
+use outcome::Ended;
 use standard::Standard;
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -56,11 +57,15 @@ pub struct Http {
     /// Somebody listened at the URL before the process was started.
     pub taken: bool,
     session: Option<HeaderValue>,
+    /// It was told that an answer names another session.
+    renamed: bool,
     protocol: Option<HeaderValue>,
     authorization: Option<HeaderValue>,
     standard: Standard,
     /// Where messages are sent, where a stream says it; or why what it says is no use.
     post_url: Option<Result<Uri, String>>,
+    /// What came instead of that stream.
+    refused: Option<Box<Ended>>,
     flights: Vec<Flight>,
     queue: VecDeque<Incoming>,
     last_ticket: u64,
@@ -80,10 +85,12 @@ impl Http {
             process,
             taken: false,
             session: None,
+            renamed: false,
             protocol: None,
             authorization: None,
             standard: Standard::default(),
             post_url: None,
+            refused: None,
             flights: Vec::new(),
             queue: VecDeque::new(),
             last_ticket: 0,
@@ -100,9 +107,17 @@ impl Http {
                 _ => return Err(io::Error::other("the stream on which answers come is not open")),
             },
         };
-        let (awaits, begins_session) = match parse_line(text) {
-            Line::Message(Message { kind: Kind::Request { id, method }, .. }) => (Some(id), method == "initialize"),
-            _ => (None, false),
+        let (awaits, begins_session, about) = match parse_line(text) {
+            Line::Message(Message { kind: Kind::Request { id, method }, .. }) => {
+                (Some(id), method == "initialize", None)
+            }
+            Line::Message(Message { kind: Kind::Notification { method }, .. }) => {
+                (None, false, Some(format!("`{method}`")))
+            }
+            Line::Message(Message { kind: Kind::Response { id, .. }, .. }) => {
+                (None, false, Some(format!("what it was told on its request {id}")))
+            }
+            _ => (None, false, None),
         };
         let mut headers = self.headers();
         let modern = self.standard.repeat(text);
@@ -121,6 +136,7 @@ impl Http {
         let mut flight = Flight::new(self.last_ticket, Purpose::Post, label, awaits, sending);
         flight.resumable = resumable;
         flight.begins_session = begins_session;
+        flight.about = about;
         self.flights.push(flight);
         Ok(self.last_ticket)
     }
@@ -262,17 +278,26 @@ impl Http {
             let mut headers = self.headers();
             headers.extend(self.endpoint.headers.clone());
             let url = self.endpoint.url.clone();
+            let label = format!("DELETE {}", url.path());
             let request = request(Method::DELETE, &url, headers, Bytes::new());
-            let sent = tokio::time::timeout(grace.longest(), self.wire.clone().send(request, url)).await;
-            if sent.is_ok_and(|sent| sent.is_ok()) {
-                by = "delete";
-            }
+            let told = match tokio::time::timeout(grace.longest(), self.wire.clone().send(request, url)).await {
+                Ok(Ok(answer)) => {
+                    let status = answer.response.status();
+                    by = if status.is_success() { "delete" } else { by };
+                    outcome::status_text(status)
+                }
+                Ok(Err(trouble)) => trouble.message,
+                Err(_) => "no answer in time".to_owned(),
+            };
+            self.traffic(format!("{label} → {told}"));
             self.session = None;
         }
-        match &mut self.process {
+        let mut closed = match &mut self.process {
             Some(process) => process.close(grace).await,
-            None => Closed { exit: None, by, took: begun.elapsed(), rest: self.queue.drain(..).collect(), dropped: 0 },
-        }
+            None => Closed { exit: None, by, took: begun.elapsed(), rest: Vec::new(), dropped: 0 },
+        };
+        closed.rest.splice(..0, self.queue.drain(..));
+        closed
     }
 }
 

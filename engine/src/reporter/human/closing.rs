@@ -4,7 +4,7 @@ use super::Look;
 use super::paint::{Paint, symbol};
 use super::screen::Screen;
 use crate::event::{RunFinished, RunStarted, Status, Summary, Test, TestFinished};
-use crate::reporter::text::{columns, count, duration};
+use crate::reporter::text::{columns, count, duration, shell};
 use crate::reporter::visible::visible;
 use std::io;
 use std::sync::Arc;
@@ -121,15 +121,6 @@ impl Closing {
         let words = files.into_iter().chain(self.again.iter().map(String::as_str)).map(shell);
         Some(format!("mcptest run {}", words.collect::<Vec<_>>().join(" ")))
     }
-}
-
-/// A word for a shell, quoted when it needs to be.
-fn shell(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@%+=,".contains(&byte);
-    if !word.is_empty() && word.bytes().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", visible(word).replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::{Http, outcome, sse, wire};
 use crate::mcp::fault::{Code, Fault};
 use crate::mcp::message::{Kind, Line, Message, parse_line};
 use crate::mcp::transport::Incoming;
+use hyper::StatusCode;
 use std::sync::Arc;
 use std::task::Context;
 
@@ -88,21 +89,40 @@ impl Http {
         self.traffic(format!("{} → {} {media}", flight.label, status_text(head.status)).trim_end().to_owned());
         let first = flight.head.is_none();
         if flight.purpose == Purpose::Post && first {
-            let begins = flight.begins_session && head.status.is_success() && !self.is_modern();
-            if let Some(session) = head.headers.get("mcp-session-id").filter(|_| begins) {
-                self.session = Some(session.clone());
-            }
+            self.took_session(flight, &head);
             self.queue.push_back(Incoming::Head { ticket: flight.ticket, head: head.clone() });
             flight.head = Some(head.clone());
         }
-        let events = head.status.is_success() && media == "text/event-stream";
-        flight.resumed_by = (!first && !events).then(|| status_text(head.status));
+        let refused = flight.purpose == Purpose::Listen && !head.status.is_success();
+        if refused && self.endpoint.flavour == Flavour::Sse {
+            // It is told of in full: without this stream there is no conversation.
+            flight.head = Some(head.clone());
+        }
+        let events = head.status.is_success() && media == "text/event-stream" && !says_nothing_comes(flight, &head);
+        flight.resumed_by =
+            (!first && !events).then(|| format!("{} {media}", status_text(head.status)).trim().to_owned());
         flight.resumable &= events || first;
         let (body, connection) = (answer.response.into_body(), Some(answer.connection));
         flight.stage = match events {
             true => Stage::Events { body, connection, parser: sse::Parser::new(self.max) },
             false => Stage::Whole { body, connection, bytes: Vec::new() },
         };
+    }
+
+    /// The answer to `initialize` names the session, and no other one does.
+    fn took_session(&mut self, flight: &Flight, head: &Head) {
+        let Some(session) = head.headers.get("mcp-session-id").filter(|_| head.status.is_success()) else { return };
+        if self.is_modern() {
+            return;
+        }
+        if flight.begins_session {
+            self.session = Some(session.clone());
+        } else if self.session.as_ref().is_some_and(|ours| ours != session) && !self.renamed {
+            self.renamed = true;
+            let note = "an answer names another `Mcp-Session-Id` than the one to `initialize`, which is kept: \
+                        there are clients that change to it";
+            self.queue.push_back(Incoming::Note(note.to_owned()));
+        }
     }
 
     fn took_items(&mut self, flight: &mut Flight, items: Vec<sse::Item>) {
@@ -142,12 +162,14 @@ impl Http {
     fn took_whole(&mut self, mut flight: Flight, bytes: Vec<u8>) {
         let Some(head) = flight.head.clone() else { return };
         if flight.purpose == Purpose::Listen {
+            let text = String::from_utf8_lossy(&bytes).into_owned();
+            self.refused = Some(Box::new(flight.ended(Some(text), None)));
             return;
         }
         if let Some(status) = flight.resumed_by.take() {
             let mut ended = flight.ended(None, None);
             ended.odd = Some(format!("the stream ended before the answer, and resuming it was answered with {status}"));
-            return self.push_ended(flight.awaits.is_some(), ended);
+            return self.push_ended(ended);
         }
         let media = head.media_type();
         let json = media == "application/json";
@@ -156,22 +178,40 @@ impl Http {
             let line = parse_line(&bytes);
             let is_message = matches!(line, Line::Message(_) | Line::Batch(_));
             let success = head.status.is_success();
-            if is_message && (if success { json } else { outcome::is_rpc(&bytes) }) {
+            let is_read = match success {
+                true => json && !says_nothing_comes(&flight, &head) && self.endpoint.flavour == Flavour::Streamable,
+                false => !holds_result(&line) && outcome::is_rpc(&bytes),
+            };
+            if is_message && is_read {
                 let note = (!json).then(|| format!("its content type is `{media}`"));
                 self.took_line(&mut flight, line, note);
+            } else if success && self.endpoint.flavour == Flavour::Sse {
+                if is_message {
+                    let note = "a message came as the answer to a POST, where clients of HTTP+SSE read none: it is \
+                                sent on the stream";
+                    self.queue.push_back(Incoming::Note(note.to_owned()));
+                }
             } else if success {
-                odd = Some(oddity(&head, &media, &bytes, is_message));
+                odd = Some(oddity(&flight, &head, &media, &bytes, is_message));
+            } else if holds_result(&line) {
+                odd = Some("clients take no result that comes with such a status".to_owned());
             }
         }
         let text = String::from_utf8(bytes);
         let text = text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
         let mut ended = flight.ended(Some(text), None);
         ended.odd = odd;
-        self.push_ended(flight.awaits.is_some(), ended);
+        self.push_ended(ended);
     }
 
     fn took_line(&mut self, flight: &mut Flight, line: Line, note: Option<String>) {
+        let astray = flight.purpose == Purpose::Listen && self.endpoint.flavour == Flavour::Streamable;
         let mut took = |mut message: Message| {
+            if let (true, Kind::Response { id, .. }) = (astray, &message.kind) {
+                let note =
+                    format!("the answer to id {id} came on the stream of the GET, where servers must not send any");
+                self.queue.push_back(Incoming::Note(note));
+            }
             flight.answered |= matches!(message.kind, Kind::Response { .. });
             if let (Kind::Response { id, .. } | Kind::Invalid { id: Some(id), .. }, Some(awaited)) =
                 (&message.kind, &flight.awaits)
@@ -228,14 +268,17 @@ impl Http {
 
     fn ended(&mut self, mut flight: Flight, body: Option<String>, trouble: Option<Trouble>) {
         if flight.purpose == Purpose::Post {
-            let cut_short = trouble.is_none() && flight.awaits.is_some() && flight.was_cut_short();
+            let unanswered = flight.awaits.is_some();
+            let cut_short = trouble.is_none() && unanswered && flight.was_cut_short();
+            let packed = flight.head.as_deref().filter(|_| unanswered).and_then(packed);
             let mut ended = flight.ended(body, trouble);
-            ended.odd = cut_short.then(|| "the stream ended in the middle of an event".to_owned());
-            self.push_ended(flight.awaits.is_some(), ended);
+            ended.odd = packed.or(cut_short.then(|| "the stream ended in the middle of an event".to_owned()));
+            self.push_ended(ended);
         }
     }
 
-    fn push_ended(&mut self, unanswered: bool, mut ended: Ended) {
+    fn push_ended(&mut self, mut ended: Ended) {
+        let unanswered = ended.awaits.is_some();
         let accepted = ended.head.as_ref().is_some_and(|head| head.status.is_success());
         ended.in_session = self.session.is_some();
         ended.answers_elsewhere = self.endpoint.flavour == Flavour::Sse && accepted;
@@ -250,16 +293,38 @@ impl Http {
     }
 }
 
+/// Whether the answer to a request has the status that says there is none: clients do not read on.
+fn says_nothing_comes(flight: &Flight, head: &Head) -> bool {
+    flight.is_request && head.status == StatusCode::ACCEPTED
+}
+
+fn holds_result(line: &Line) -> bool {
+    let is_result = |message: &Message| matches!(message.kind, Kind::Response { is_error: false, .. });
+    match line {
+        Line::Message(message) => is_result(message),
+        Line::Batch(messages) => messages.iter().any(is_result),
+        Line::Noise(_) => false,
+    }
+}
+
+/// How a body is packed that should not be, in words.
+fn packed(head: &Head) -> Option<String> {
+    let coding = head.header("content-encoding").filter(|coding| !coding.eq_ignore_ascii_case("identity"))?;
+    Some(format!("it is packed with `{coding}`, though only plain bodies are accepted"))
+}
+
 /// Why the body of an answer that looks well is none.
-fn oddity(head: &Head, media: &str, bytes: &[u8], is_message: bool) -> String {
-    let packed = head.header("content-encoding").filter(|coding| !coding.eq_ignore_ascii_case("identity"));
-    match (packed, is_message) {
-        (Some(coding), _) => format!("it is packed with `{coding}`, though only plain bodies are accepted"),
-        (None, true) if media.is_empty() => "it has no content type".to_owned(),
-        (None, true) => {
-            format!("its content type is `{media}`, neither `application/json` nor `text/event-stream`")
+fn oddity(flight: &Flight, head: &Head, media: &str, bytes: &[u8], is_message: bool) -> String {
+    if let Some(packed) = packed(head) {
+        return packed;
+    }
+    match is_message {
+        _ if says_nothing_comes(flight, head) => {
+            "clients read no body of a 202: it says that no answer comes".to_owned()
         }
-        (None, false) if bytes.starts_with(b"\xef\xbb\xbf") => "it begins with a byte order mark".to_owned(),
-        (None, false) => "the body is no message".to_owned(),
+        true if media.is_empty() => "it has no content type".to_owned(),
+        true => format!("its content type is `{media}`, neither `application/json` nor `text/event-stream`"),
+        false if bytes.starts_with(b"\xef\xbb\xbf") => "it begins with a byte order mark".to_owned(),
+        false => "the body is no message".to_owned(),
     }
 }

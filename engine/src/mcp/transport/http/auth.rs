@@ -58,7 +58,7 @@ pub(super) async fn fetch(wire: &Wire, credentials: &ClientCredentials) -> Resul
         return Err(failed(format!("{}{}", outcome::status_text(status), why.unwrap_or_default())));
     }
     let answer: Json = serde_json::from_slice(&body).map_err(|_| failed("the answer is no JSON".to_owned()))?;
-    match answer.get("access_token").and_then(Json::as_str) {
+    match answer.get("access_token").and_then(Json::as_str).filter(|token| !token.is_empty()) {
         Some(token) => Ok(token.to_owned()),
         None => Err(failed("the answer has no `access_token`".to_owned())),
     }

@@ -111,7 +111,12 @@ pub fn parse_url(text: &str) -> Result<Uri, String> {
     if url.host().is_none_or(str::is_empty) {
         return Err("it has no host".into());
     }
-    Ok(url)
+    // A port that is none would be taken for the scheme's own, and whoever listens there be told every header.
+    let port = url.authority().and_then(|authority| authority.as_str().strip_prefix(url.host().unwrap_or_default()));
+    match port.and_then(|port| port.strip_prefix(':')) {
+        Some(port) if !port.is_empty() && port.parse::<u16>().is_err() => Err(format!("`{port}` is no port")),
+        _ => Ok(url),
+    }
 }
 
 /// A URL that may be wrong, without what may be secret in it: the user's name and password, and the query.
@@ -185,6 +190,16 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_port_that_is_none_is_not_taken_for_another_one() {
+        for wrong in ["http://h:99999/", "http://[::1]:65536/mcp"] {
+            assert!(parse_url(wrong).is_err(), "{wrong}");
+        }
+        for right in ["http://h:65535/", "http://h/", "http://[::1]/", "http://[::1]:8080/mcp"] {
+            assert!(parse_url(right).is_ok(), "{right}");
+        }
+    }
+
+    #[test]
     fn a_stream_says_where_to_send_in_many_ways_and_on_its_own_server_only() {
         let base: Uri = "http://h:1/a/sse".parse().expect("a URL");
         for (reference, expected) in [
@@ -200,7 +215,9 @@ mod tests {
         ] {
             assert_eq!(resolve(&base, reference).map(|url| url.to_string()), Ok(expected.to_owned()), "{reference}");
         }
-        for reference in ["http://h:2/m", "https://h:1/m", "http://other:1/m", "//other/m", "http://[", "file:///m"] {
+        for reference in
+            ["http://h:2/m", "https://h:1/m", "http://other:1/m", "//other/m", "http://[", "file:///m", "//h:65537/m"]
+        {
             assert!(resolve(&base, reference).is_err(), "{reference}");
         }
         let secure: Uri = "https://h/sse".parse().expect("a URL");

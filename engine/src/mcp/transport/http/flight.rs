@@ -40,7 +40,9 @@ pub(super) struct Flight {
     /// The id of the request that it carries, until its answer came.
     pub(super) awaits: Option<Json>,
     /// Whether it carries a request.
-    is_request: bool,
+    pub(super) is_request: bool,
+    /// What it carries, where that is no request.
+    pub(super) about: Option<String>,
     /// Whether that is `initialize`, whose answer may give the conversation an id.
     pub(super) begins_session: bool,
     /// Whether an answer came with it, to whatever.
@@ -96,6 +98,7 @@ impl Flight {
             purpose,
             label,
             is_request: awaits.is_some(),
+            about: None,
             begins_session: false,
             answered: false,
             awaits,
@@ -175,7 +178,9 @@ impl Flight {
             if let sse::Item::Event(event) = item {
                 self.attempts = 0;
                 if !event.truncated {
-                    self.last_event_id = event.id.clone().or(self.last_event_id.take());
+                    // An id that is empty takes back the one before it, says the standard.
+                    let known = event.id.clone().or(self.last_event_id.take());
+                    self.last_event_id = known.filter(|id| !id.is_empty());
                 }
                 self.retry = event.retry.or(self.retry);
             }
@@ -218,6 +223,8 @@ impl Flight {
             answers_elsewhere: false,
             in_session: false,
             answered: self.is_request && self.answered,
+            awaits: self.awaits.take(),
+            about: self.about.take(),
         }
     }
 }

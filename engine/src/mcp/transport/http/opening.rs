@@ -177,6 +177,11 @@ impl Http {
             Poll::Pending
         });
         let opened = timeout_at(deadline, opened).await;
+        let newer = "`transport: sse` is the transport of 2024-11-05; newer servers need `transport: http`";
+        if let Some(refused) = self.refused.take() {
+            let fault = refused.fault(&format!("`GET {}`", self.endpoint.url.path()));
+            return Err(Fault { code: Code::StartFailed, ..fault }.hint(newer));
+        }
         let why = match (&self.post_url, opened) {
             (Some(Ok(_)), _) => return Ok(()),
             (Some(Err(why)), _) => why.clone(),
@@ -190,7 +195,6 @@ impl Http {
             }
         };
         let message = format!("the server did not say where to send messages: {why}");
-        Err(Fault::new(Code::StartFailed, message)
-            .hint("`transport: sse` is the transport of 2024-11-05; newer servers need `transport: http`"))
+        Err(Fault::new(Code::StartFailed, message).hint(newer))
     }
 }

@@ -49,6 +49,10 @@ pub struct Ended {
     pub in_session: bool,
     /// It carried a request, and an answer came with it.
     pub answered: bool,
+    /// The id of the request that it carried, when no answer came.
+    pub awaits: Option<Json>,
+    /// What it carried, where that was no request.
+    pub about: Option<String>,
 }
 
 /// What went wrong on the way.
@@ -144,11 +148,23 @@ impl Ended {
 
     /// What is worth knowing of a message that awaited no answer and was not accepted.
     pub fn refusal(&self) -> Option<String> {
+        let what = self.about.as_deref().unwrap_or("a message");
         if let Some(trouble) = &self.trouble {
-            return Some(format!("a message could not be delivered: {}", trouble.message));
+            return Some(format!("{what} could not be delivered: {}", trouble.message));
         }
-        let status = self.head.as_ref()?.status;
-        (!status.is_success()).then(|| format!("the server answered a message with {}", status_text(status)))
+        let head = self.head.as_ref()?;
+        (!head.status.is_success()).then(|| self.told(what, head))
+    }
+
+    /// How the server answered `what`: the status, and the beginning of the body.
+    fn told(&self, what: &str, head: &Head) -> String {
+        let mut message = format!("the server answered {what} with {}", status_text(head.status));
+        match self.body.as_deref().map(str::trim) {
+            Some("") | None => {}
+            Some(body) if is_text(body) => message.push_str(&format!(": {}", shown(body))),
+            Some(_) => message.push_str(": a body that is no text"),
+        }
+        message
     }
 
     /// Why `what` has no answer.
@@ -159,12 +175,7 @@ impl Ended {
             return trouble.hint.iter().fold(fault, |fault, hint| fault.hint(hint.clone()));
         }
         let Some(head) = &self.head else { return Fault::new(Code::ConnectionLost, format!("no answer to {what}")) };
-        let mut message = format!("the server answered {what} with {}", status_text(head.status));
-        match self.body.as_deref().map(str::trim) {
-            Some("") | None => {}
-            Some(body) if is_text(body) => message.push_str(&format!(": {}", shown(body))),
-            Some(_) => message.push_str(": a body that is no text"),
-        }
+        let mut message = self.told(what, head);
         if let Some(odd) = &self.odd {
             message.push_str(&format!(" ({odd})"));
         }
