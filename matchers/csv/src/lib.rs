@@ -90,6 +90,9 @@ impl Csv {
             }
         }
         let rows = reader.records().collect::<Result<Vec<_>, _>>().map_err(broken)?;
+        if ends_in_quotes(text, self.delimiter) {
+            return Err(Mismatch::new("expected CSV: a quoted field is not closed"));
+        }
         if rows.len() < self.least || self.most.is_some_and(|most| rows.len() > most) {
             let wanted = match self.most {
                 Some(most) if most == self.least => format!("{most}"),
@@ -109,6 +112,21 @@ impl Csv {
             .iter()
             .all(|(name, value)| columns.iter().zip(row).any(|(column, field)| column == name && field == value))
     }
+}
+
+/// What a reader takes for the last field, and is mostly text that was cut off.
+fn ends_in_quotes(text: &str, delimiter: char) -> bool {
+    let (mut is_inside, mut is_start) = (false, true);
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        match character {
+            '"' if is_inside => is_inside = characters.next_if_eq(&'"').is_some(),
+            '"' => is_inside = is_start,
+            _ => {}
+        }
+        is_start = !is_inside && (character == delimiter || "\r\n".contains(character));
+    }
+    is_inside
 }
 
 export_matcher!(Csv);

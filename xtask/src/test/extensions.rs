@@ -1,7 +1,7 @@
 //! Every extension in the repository, as it lies on the disk: built, and its cases run inside the engine.
 //!
 //! Below `matchers` and `examples/extensions` a folder is a project (it has a `Cargo.toml` of a package, or a `build.sh`), or
-//! it holds projects. One that is neither, that has no cases, or that nobody built fails.
+//! it holds projects. One that is neither, that has no cases or does not run them natively, or that nobody built fails.
 
 use super::{Findings, suites};
 use crate::engine::Engine;
@@ -75,10 +75,23 @@ fn projects(home: &Path) -> Result<Vec<Project>> {
             cases.push(home.join("cases.json"));
         }
         ensure!(cases.iter().all(|file| file.is_file()), "`{}` has no cases", folder.display());
+        if is_cargo {
+            runs_natively(&folder, &cases)?;
+        }
         found.push(Project { folder, cases, is_cargo });
     }
     ensure!(!found.is_empty(), "`{}` holds no extension: nothing in it builds", home.display());
     Ok(found)
+}
+
+/// Whether a test of the package names each of its files of cases.
+fn runs_natively(folder: &Path, cases: &[PathBuf]) -> Result<()> {
+    let source = std::fs::read_to_string(folder.join("src").join("lib.rs")).unwrap_or_default();
+    let tests = source.split_once("#[cfg(test)]").map_or("", |(_, tests)| tests);
+    for file in cases.iter().filter_map(|file| file.file_name()?.to_str()) {
+        ensure!(tests.contains(&format!("{file}\"")), "`{}` has no test that runs `{file}`", folder.display());
+    }
+    Ok(())
 }
 
 impl Project {
@@ -126,6 +139,12 @@ mod tests {
         std::fs::write(home.join("empty/build.sh"), "").expect("writable");
         assert!(projects(&home).is_err(), "a project without cases");
         std::fs::write(home.join("cases.json"), "{}").expect("writable");
+        assert_eq!(projects(&home).map(|projects| projects.len()).ok(), Some(1));
+        std::fs::write(home.join("empty/Cargo.toml"), "").expect("writable");
+        assert!(projects(&home).is_err(), "a package that does not run its cases");
+        std::fs::create_dir(home.join("empty/src")).expect("writable");
+        let test = "#[cfg(test)]\nmod tests { … run(\"../cases.json\") }";
+        std::fs::write(home.join("empty/src/lib.rs"), test).expect("writable");
         assert_eq!(projects(&home).map(|projects| projects.len()).ok(), Some(1));
         std::fs::remove_dir_all(&home).expect("removable");
     }
