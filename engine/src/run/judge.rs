@@ -235,6 +235,7 @@ impl Judge<'_> {
                 Some(format!("the answer is no error: {}", short(&text)))
             }),
             Field::Text => outcome.in_words().or_else(|| outcome.why_no_text()),
+            Field::Structured if actual.is_none() => outcome.in_words().or_else(|| outcome.why_not_structured()),
             _ => outcome.in_words(),
         };
         let said = |failure: &Failure, hint: &String| failure.message == *hint || failure.hints.contains(hint);
@@ -261,6 +262,8 @@ impl Judge<'_> {
         }
         if let (Some(first), Some(words)) = (found.get_mut(before), outcome.in_words())
             && !first.hints.iter().any(|hint| words.contains(hint.as_str()))
+            // Whoever looks inside of the error knows that there is one.
+            && !first.path.as_deref().is_some_and(|path| path.starts_with("$.response.error."))
         {
             first.hints.push(words);
         }

@@ -214,6 +214,19 @@ impl<'a> Outcome<'a> {
         })
     }
 
+    /// Where the values are, when there is no structured content.
+    pub(super) fn why_not_structured(&self) -> Option<String> {
+        self.result()?;
+        let parsed = self.text().and_then(|text| serde_json::from_str::<Json>(&text).ok());
+        Some(match parsed {
+            Some(Json::Object(_) | Json::Array(_)) => {
+                "the answer has no `structuredContent`, and its text is JSON: `text: { $json: … }` looks inside"
+                    .to_owned()
+            }
+            _ => "the answer has no `structuredContent`".to_owned(),
+        })
+    }
+
     /// What the answer says, in a few words, for hints: an error's message, an error result's text.
     pub(super) fn in_words(&self) -> Option<String> {
         if let Some(error) = self.error() {

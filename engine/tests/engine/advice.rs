@@ -326,3 +326,23 @@ fn the_folder_of_a_server_has_no_capitals() {
     let suite = "tools:\n  - { it: tells, tool: echo, args: { message: '${tmp}' }, expect: { text: { $regex: '/mcptest-[0-9a-f]{10}$' } } }\n";
     assert_eq!(Place::with_fixture(&[], suite).report(&[]).0, 0);
 }
+
+#[test]
+fn a_hint_tells_where_the_values_are_and_not_what_is_known() {
+    let place = Place::new();
+    place.write(
+        "a.test.mcp.yml",
+        r#"tools:
+  - { it: has JSON, tool: echo, args: { message: '{"n":5}' }, expect: { structured: { n: 5 } } }
+  - { it: has words, tool: echo, args: { message: hi }, expect: { structured: { n: 5 } } }
+tests:
+  - { it: another error, request: { method: no/such }, expect: { response: { error: { code: 1 } } } }
+"#,
+    );
+    let said = place.mcptest(&["run", "--json", "--", &fixture_server()]);
+    let report: Value = serde_json::from_str(&said.stdout).expect("a report");
+    let hints = |at: usize| report["suites"][0]["tests"][at]["failures"][0]["hints"].to_string();
+    assert!(hints(0).contains("its text is JSON: `text: { $json: … }` looks inside"), "{report:#}");
+    assert!(hints(1).contains("no `structuredContent`\""), "{report:#}");
+    assert!(!hints(2).contains("the answer is an error"), "{report:#}");
+}
