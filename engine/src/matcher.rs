@@ -141,6 +141,11 @@ impl Expected {
         if probe.is_empty() {
             return Vec::new();
         }
+        self.mismatches(actual, root)
+    }
+
+    #[cold]
+    fn mismatches(&self, actual: Option<&Json>, root: &str) -> Vec<Mismatch> {
         likeness::begin_check();
         let mut found = Found::all();
         self.tree.check(actual, &Path::root(root), &mut found);

@@ -56,16 +56,25 @@ impl<R: Rule> Matcher for Leaf<R> {
     }
 
     fn check(&self, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
-        let verdict = actual.map(|actual| (self.rule.judge(actual), actual));
-        let (rank, message, hints) = match verdict {
-            Some((Verdict::Holds, _)) => return,
+        let verdict = actual.map(|actual| self.rule.judge(actual));
+        if !matches!(verdict, Some(Verdict::Holds)) {
+            self.explain(verdict, actual, path, found);
+        }
+    }
+}
+
+impl<R: Rule> Leaf<R> {
+    /// Why a value does not hold; apart, so that what holds is known soon.
+    #[cold]
+    fn explain(&self, verdict: Option<Verdict>, actual: Option<&Json>, path: &Path<'_>, found: &mut Found) {
+        let (rank, message, hints) = match (verdict, actual) {
             _ if found.is_probe() => (Rank::Different, String::new(), Vec::new()),
-            None => (Rank::Missing, "there is no value".to_owned(), Vec::new()),
-            Some((Verdict::Fails, actual)) => (Rank::Different, self.rule.reason(actual), self.rule.hints(actual)),
-            Some((Verdict::Needs(needs), actual)) => {
+            (Some(Verdict::Needs(needs)), Some(actual)) => {
                 let message = format!("`{}` needs {needs}, and this is {}", self.head.name(), kind(actual));
                 (Rank::Kind, message, hint::of_kind(needs, actual))
             }
+            (Some(_), Some(actual)) => (Rank::Different, self.rule.reason(actual), self.rule.hints(actual)),
+            _ => (Rank::Missing, "there is no value".to_owned(), Vec::new()),
         };
         found.add(|| self.head.mismatch(rank, path, message).actual(actual).hints(hints));
     }

@@ -96,6 +96,9 @@ impl Pattern {
 
     /// Whether it matches anywhere in the text; `None` when it had to be given up.
     pub(super) fn matches(&self, text: &str) -> Option<bool> {
+        if let Engine::Linear(regex) = &self.0.engine {
+            return Some(regex.is_match(text));
+        }
         self.within(PATIENCE, text)
     }
 

@@ -15,6 +15,8 @@ impl Inputs {
         std::fs::create_dir_all(folder)?;
         let put = |name: &str, text: String| std::fs::write(folder.join(name), text);
         put("mcptest.yml", format!("name: echo\ncommand: {echo}\n"))?;
+        // Longer than a component takes to compile, and without work for a core.
+        put("slow.yml", format!("name: slow\ncommand: [sh, -c, \"sleep 1; exec {echo}\"]\n"))?;
         let config = format!(
             "{{ \"name\": \"everything\", \"command\": \"{everything}\", \"args\": [], \"startupTimeout\": 30000 }}\n"
         );
