@@ -9,7 +9,7 @@ use super::mismatch::{Mismatch, Rank};
 use super::path::Path;
 use crate::event::StepId;
 use crate::source::{Json, Span};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Texts from this length on are kept: shorter ones are written again faster than they are compared.
@@ -39,8 +39,6 @@ struct Remembered {
 
 thread_local! {
     static JUDGEMENT: RefCell<Judgement> = RefCell::default();
-    /// Whether an extension's matcher left something there: most checks have none, and then need not look.
-    static TOUCHED: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The judgement of one step; what was kept for it goes with it.
@@ -61,15 +59,12 @@ impl Drop for Scope {
     }
 }
 
-/// Begins a check, of the value at `root` where an extension's matcher wants to know: what was objected in the last one is
-/// of no use any more.
-pub(super) fn begin_check(root: Option<&str>) {
-    if let Some(root) = root {
-        JUDGEMENT.with_borrow_mut(|judgement| root.clone_into(&mut judgement.root));
-    }
-    if TOUCHED.replace(false) {
-        JUDGEMENT.with_borrow_mut(|judgement| judgement.objections.clear());
-    }
+/// Begins a check of the value at `root`: what was objected in the last one is of no use any more.
+pub(super) fn begin_check(root: &str) {
+    JUDGEMENT.with_borrow_mut(|judgement| {
+        root.clone_into(&mut judgement.root);
+        judgement.objections.clear();
+    });
 }
 
 /// Where a value stands in the outcome. A matcher that only asks its inner one for a yes or a no does not say where that
@@ -95,7 +90,6 @@ pub(super) fn remembered(matcher: usize, value: &str) -> Option<Objection> {
 /// Remembers an objection until the check is over.
 pub(super) fn remember(matcher: usize, value: &str, objection: &Objection) {
     if value.len() < KEPT_FROM {
-        TOUCHED.set(true);
         JUDGEMENT.with_borrow_mut(|judgement| {
             if judgement.objections.len() < MOST_OBJECTIONS {
                 let objection = objection.clone();
@@ -115,7 +109,6 @@ pub(super) fn break_off(broken: Broken, matcher: String, path: String, span: Spa
     let Broken { code, source, message, hints } = broken;
     let mut fault = Mismatch::new(Rank::Kind, &Path::root(&path), span, message).by(matcher).hints(hints);
     fault.fault = Some((code, source));
-    TOUCHED.set(true);
     JUDGEMENT.with_borrow_mut(|judgement| {
         judgement.fault.get_or_insert(fault);
     });
@@ -123,9 +116,6 @@ pub(super) fn break_off(broken: Broken, matcher: String, path: String, span: Spa
 
 /// The fault that ended the check at hand.
 pub(super) fn take_fault() -> Option<Mismatch> {
-    if !TOUCHED.get() {
-        return None;
-    }
     JUDGEMENT.with_borrow_mut(|judgement| judgement.fault.take())
 }
 
