@@ -8,13 +8,14 @@ use std::net::TcpStream;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
-/// How long the client may take to answer.
+/// How long the client may take to answer, and to open the stream.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The stream that is open, and what the client answered to what was asked on it.
 #[derive(Default)]
 pub(super) struct Standalone {
     stream: Mutex<Option<TcpStream>>,
+    opened: Condvar,
     answer: Mutex<Option<Value>>,
     answered: Condvar,
 }
@@ -23,6 +24,7 @@ impl Standalone {
     pub(super) fn open(&self, stream: &mut TcpStream) -> std::io::Result<()> {
         stream.write_all(EVENTS_UNTIL_CLOSED)?;
         *self.stream.lock().expect("a stream") = Some(stream.try_clone()?);
+        self.opened.notify_all();
         Ok(())
     }
 
@@ -36,9 +38,11 @@ impl Standalone {
         is_answer
     }
 
-    /// Says something on the stream.
+    /// Says something on the stream. It may be that its client sees it open before we do.
     pub(super) fn say(&self, message: &str) -> std::io::Result<()> {
-        let mut open = self.stream.lock().expect("a stream");
+        let open = self.stream.lock().expect("a stream");
+        let (mut open, _) =
+            self.opened.wait_timeout_while(open, PATIENCE, |stream| stream.is_none()).expect("a stream");
         let stream = open.as_mut().ok_or(ErrorKind::NotConnected)?;
         stream.write_all(format!("data: {message}\n\n").as_bytes())
     }
