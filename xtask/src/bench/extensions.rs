@@ -27,7 +27,7 @@ pub(super) fn measure(contest: &Contest, repetitions: &Repetitions, table: &mut 
     tools::install_languages()?;
     let near = languages::folder().join("near-python.wasm");
     languages::build(&contest.engine, &root().join("examples/extensions/near/python"), &near)?;
-    let warm = "the same with a Python matcher";
+    let warm = "one step with a Python matcher from a warm cache, against none, whole process";
     let near = near.display().to_string();
     start(contest, repetitions, [warm, "calls-1.test.mcp.yml", "near-1.test.mcp.yml", &near], 10.0, table)
 }
