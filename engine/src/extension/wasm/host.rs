@@ -54,8 +54,7 @@ impl Host {
             .async_stack_size(stack + Limits::HOST_STACK)
             .cranelift_opt_level(OptLevel::Speed);
         let engine = Engine::new(&config).map_err(|error| format!("{error:#}"))?;
-        let linkers = linkers(&engine).map_err(|error| format!("{error:#}"))?;
-        let (linker, prompt) = linkers;
+        let (linker, prompt) = linkers(&engine).map_err(|error| format!("{error:#}"))?;
         tick(&engine)?;
         let (runtime, hurried) = (OnceLock::new(), AtomicBool::new(false));
         Ok(Arc::new(Host { engine, linker, prompt, concurrent, stack, cache, runtime, hurried }))
